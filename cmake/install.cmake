@@ -1,0 +1,25 @@
+# Installs the library, its headers, the CMake package `keyway` and keyway.pc.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/keyway)
+
+install(TARGETS keyway EXPORT keyway FILE_SET HEADERS)
+install(EXPORT keyway FILE keyway-targets.cmake NAMESPACE keyway:: DESTINATION ${package_dir})
+
+get_target_property(kind keyway TYPE)
+string(COMPARE EQUAL ${kind} STATIC_LIBRARY keyway_is_static)
+configure_package_config_file(cmake/keyway-config.cmake.in keyway-config.cmake
+    INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(keyway-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES
+    ${PROJECT_BINARY_DIR}/keyway-config.cmake
+    ${PROJECT_BINARY_DIR}/keyway-config-version.cmake
+    cmake/dependencies.cmake
+    DESTINATION ${package_dir})
+
+# The prefix is relative to the file itself, so that an installed tree can be moved.
+file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(cmake/keyway.pc.in keyway.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/keyway.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

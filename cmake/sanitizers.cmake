@@ -1,0 +1,22 @@
+# Sanitizers and coverage, by KW_SANITIZE and KW_COVERAGE. Linked privately, never exported.
+
+add_library(keyway_sanitizers INTERFACE)
+
+if(KW_SANITIZE STREQUAL "address")
+    set(flags -fsanitize=address,undefined -fno-sanitize-recover=all)
+elseif(KW_SANITIZE STREQUAL "thread")
+    set(flags -fsanitize=thread)
+elseif(NOT KW_SANITIZE STREQUAL "")
+    message(FATAL_ERROR "KW_SANITIZE is '${KW_SANITIZE}'; it can be address, thread or empty")
+else()
+    set(flags "")
+endif()
+
+if(flags)
+    target_compile_options(keyway_sanitizers INTERFACE ${flags} -fno-omit-frame-pointer)
+    target_link_options(keyway_sanitizers INTERFACE ${flags})
+endif()
+if(KW_COVERAGE)
+    target_compile_options(keyway_sanitizers INTERFACE --coverage)
+    target_link_options(keyway_sanitizers INTERFACE --coverage)
+endif()

@@ -1,0 +1,50 @@
+// Weights: the trained parameters of the example's network, in memory, as named tensors.
+//
+// Layer:     example (uses float_file)
+// Threads:   any; loaded weights do not change and may be read by all
+// Stability: example code, no promises
+// SPDX-License-Identifier: MIT
+
+#ifndef FASHION_WEIGHTS_H
+#define FASHION_WEIGHTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "error.h"
+
+// Floats in the file: 144 + 16 + 4,608 + 32 + 100,352 + 64 + 640 + 10.
+#define FASHION_WEIGHTS_COUNT 105866U
+
+typedef struct fashion_tensor {
+    const float *values; // borrowed from the weights; row-major
+    size_t rank;
+    size_t shape[4]; // `rank` extents, then zeros
+} fashion_tensor;
+
+// In file order.
+typedef struct fashion_weights {
+    fashion_tensor conv1_weight;   // [16, 1, 3, 3]
+    fashion_tensor conv1_bias;     // [16]
+    fashion_tensor conv2_weight;   // [32, 16, 3, 3]
+    fashion_tensor conv2_bias;     // [32]
+    fashion_tensor linear1_weight; // [64, 1568]
+    fashion_tensor linear1_bias;   // [64]
+    fashion_tensor linear2_weight; // [10, 64]
+    fashion_tensor linear2_bias;   // [10]
+    float *storage;                // owned; all of the above
+} fashion_weights;
+
+/// Loads `weights.bin`.
+///
+/// On success the caller ends `*out_weights` with fashion_weights_fini(). On failure it is
+/// untouched and `err`, if not NULL, says why: missing, another size, or a value not finite.
+bool fashion_weights_load(const char *path, fashion_weights *out_weights, fashion_error *err);
+
+/// Frees the values; every tensor of these weights ends.
+void fashion_weights_fini(fashion_weights *weights);
+
+/// Returns the product of the extents.
+size_t fashion_tensor_count(const fashion_tensor *tensor);
+
+#endif // FASHION_WEIGHTS_H

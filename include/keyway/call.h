@@ -1,0 +1,78 @@
+// Calls: boxed calls and redispatches, the text of a failure, and the host's word for each thread.
+//
+// Layer:     call
+// Threads:   any. Typed calls are in keyway/inline/call.h.
+// Stability: stable since 0.1.
+// SPDX-License-Identifier: MIT
+
+#ifndef KW_CALL_H
+#define KW_CALL_H
+
+#include <stdint.h>
+
+#include <keyway/export.h>
+#include <keyway/frame.h>
+#include <keyway/kernel.h>
+#include <keyway/keyset.h>
+#include <keyway/status.h>
+
+KW_BEGIN_DECLS
+
+/// Attaches the calling thread, so that its first call does not have to.
+///
+/// A thread attaches by itself on its first call, guard or snapshot; a host that wants that neither
+/// in a signal handler nor under low memory does it early. The thread's end detaches it.
+///
+/// @retval KW_NO_MEMORY  no block could be mapped; the thread is as before
+/// @threads any; async-signal-safe
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_thread_attach(void);
+
+/// Calls an operator with a frame.
+///
+/// The key set comes from the arguments that the schema calls Tensor, Tensor?, Tensor[] or
+/// Tensor?[], through the dispatcher's tensor type, and from the thread's local sets. On KW_OK the
+/// returns are owned by the caller; otherwise they are None and kw_call_error() says why.
+///
+/// @retval KW_WRONG_VALUE  counts do not fit the schema, or a value's type
+/// @threads any; wait-free but for the kernel
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_call_boxed(const kw_operator *op, kw_frame *frame);
+
+/// Runs the kernel for `keys`, as given, with the frame. Inside a call of the same operator it
+/// stays in that call's table; elsewhere it is an ordinary call with the given keys.
+///
+/// @retval KW_NO_PROGRESS  the keys select the kernel that a redispatch of this call runs already
+/// @threads any; wait-free but for the kernel
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_redispatch_boxed(const kw_operator *op, kw_keyset keys,
+                                                  kw_frame *frame);
+
+/// Reports a failure from a kernel: sets the thread's text and returns `status`, which must not be
+/// KW_OK. Starts a new chain of operators.
+///
+/// @threads any
+/// @since 0.1
+KW_API kw_status kw_fail(kw_status status, const char *format, ...) KW_PRINTF(2, 3);
+
+/// Returns why the thread's last failed call failed: one bounded sentence and the chain of
+/// operators it passed through, innermost first. Valid until the thread's next failing call;
+/// unspecified after a successful one; never NULL.
+///
+/// @threads any
+/// @since 0.1
+KW_API const char *kw_call_error(void);
+
+/// Gets and sets one word of the host's for the calling thread: a stream, a request. It travels in
+/// the thread's record, so that kernels need no parameter for it. Setting returns the word before
+/// through `out_previous`, which may be NULL.
+///
+/// @retval KW_NO_MEMORY  the thread could not be attached
+/// @threads owner thread only; wait-free
+/// @since 0.1
+KW_API void *kw_call_context(void);
+KW_API KW_NODISCARD kw_status kw_call_context_set(void *context, void **out_previous);
+
+KW_END_DECLS
+
+#endif // KW_CALL_H

@@ -1,0 +1,230 @@
+// Dispatchers: name spaces of operators with their fallbacks, tensor type and listeners.
+//
+// Layer:     registry
+// Threads:   any, unless a function says otherwise.
+// Stability: stable since 0.1.
+// SPDX-License-Identifier: MIT
+
+#ifndef KW_DISPATCHER_H
+#define KW_DISPATCHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <keyway/export.h>
+#include <keyway/kernel.h>
+#include <keyway/key.h>
+#include <keyway/keyset.h>
+#include <keyway/status.h>
+
+KW_BEGIN_DECLS
+
+typedef struct kw_dispatcher kw_dispatcher; // opaque
+
+/// How a dispatcher treats the embedder's tensors. Copied; the functions stay valid as long as the
+/// dispatcher.
+///
+/// Two types are the same if name and version are equal: libraries compiled for another one are
+/// refused.
+typedef struct kw_tensor_type {
+    size_t struct_size;
+    const char *name;
+    uint32_t version;
+    kw_keyset (*keys)(const void *tensor); // the tensor's key set; called on every boxed call
+    void (*retain)(void *tensor);          // one more counted reference; NULL allowed
+    void (*release)(void *tensor);         // one fewer; NULL allowed
+} kw_tensor_type;
+
+typedef struct kw_dispatcher_options {
+    size_t struct_size;
+    const kw_tensor_type *tensor_type; // NULL: the first library that names one sets it
+    bool bare;                         // start without the library `standard` of fallbacks
+} kw_dispatcher_options;
+
+/// Returns the process's default dispatcher, made on first use with the standard fallbacks; NULL if
+/// no memory could be had, in which case the next call tries again.
+///
+/// It is never destroyed.
+///
+/// @threads any; may block
+/// @since 0.1
+KW_API kw_dispatcher *kw_dispatcher_default(void);
+
+/// Creates a dispatcher. `options` may be NULL.
+///
+/// On success `*out_dispatcher` is owned by the caller, who ends it with kw_dispatcher_destroy().
+///
+/// @threads any; may block
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_dispatcher_create(const kw_dispatcher_options *options,
+                                                   kw_dispatcher **out_dispatcher, kw_error *err);
+
+/// Destroys a dispatcher and every operator handle of it. NULL is allowed.
+///
+/// @retval KW_BUSY              a library of it is not destroyed, or a call or snapshot holds a
+///                              table of it; nothing changes
+/// @retval KW_INVALID_ARGUMENT  it is the default dispatcher
+/// @threads any; may block
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_dispatcher_destroy(kw_dispatcher *take_dispatcher, kw_error *err);
+
+/// Finds an operator by name, "namespace::name" or "namespace::name.overload".
+///
+/// An operator is visible while it has a definition or a kernel. The handle stays valid as long as
+/// the dispatcher; calls through it answer KW_OPERATOR_REMOVED once the operator is gone.
+///
+/// @retval KW_NOT_FOUND       nothing is registered under the name
+/// @retval KW_MALFORMED_NAME  it is no operator name
+/// @threads any; lock-free
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_operator_find(kw_dispatcher *dispatcher, const char *name,
+                                               const kw_operator **out_op, kw_error *err);
+
+/// Finds an operator for typed calls: its definition must have the C signature `signature`.
+///
+/// The signature of a handle never changes, so a typed wrapper asks once.
+///
+/// @retval KW_NOT_FOUND           nothing is registered under the name
+/// @retval KW_OPERATOR_UNDEFINED  there are kernels, but no definition
+/// @retval KW_SIGNATURE_MISMATCH  the definition has another C signature; the text names both
+/// @threads any; lock-free
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_operator_find_typed(kw_dispatcher *dispatcher, const char *name,
+                                                     const char *signature,
+                                                     const kw_operator **out_op, kw_error *err);
+
+/// Returns the operator's full name; valid as long as its dispatcher.
+KW_API const char *kw_operator_name(const kw_operator *op);
+
+/// Copies the schema text, as far as `size` allows, and returns the length of the whole; 0 if the
+/// operator has no definition.
+///
+/// @threads any; wait-free
+/// @since 0.1
+KW_API size_t kw_operator_schema(const kw_operator *op, char *buffer, size_t size);
+
+/// Returns whether a kernel is registered under exactly this key; aliases are keys too.
+///
+/// @threads any; blocks on registration
+/// @since 0.1
+KW_API bool kw_operator_has_kernel(const kw_operator *op, kw_key key);
+
+/// Returns whether the slot of a runtime key resolves to a kernel, by whatever rule.
+///
+/// False for aliases, which have no slot. Answers as of the thread's snapshot.
+///
+/// @threads any; wait-free
+/// @since 0.1
+KW_API bool kw_operator_has_computed_kernel(const kw_operator *op, kw_key key);
+
+/// Calls `visit` for every visible operator, in no particular order, outside every lock.
+///
+/// @retval KW_NO_MEMORY  nothing was visited
+/// @threads any; blocks on registration
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_dispatcher_visit(
+    kw_dispatcher *dispatcher, void (*visit)(const kw_operator *op, void *context), void *context);
+
+/// Receives a dump piece by piece. `text` is not terminated; it is valid for the call.
+typedef void (*kw_write_function)(const char *text, size_t length, void *context);
+
+/// Writes the operator's registrations: name, schema, and each kernel, newest first, with its key,
+/// kind, library and source place. Kernels that a newer one covers are marked "(inactive)".
+///
+/// @threads any; blocks on registration
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_operator_dump(const kw_operator *op, kw_write_function write,
+                                               void *context);
+
+/// Writes the operator's computed table: for each runtime key with a kernel, one line with the
+/// kernel, its place and the rule that put it there. Answers as of the thread's snapshot.
+///
+/// @threads any; wait-free but for `write`
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_operator_dump_table(const kw_operator *op, kw_write_function write,
+                                                     void *context);
+
+// Listeners
+// ----------------------------------------------------------------------------------------
+
+typedef enum kw_event_kind {
+    KW_EVENT_DEFINED = 1,   // an operator got its definition
+    KW_EVENT_UNDEFINED = 2, // an operator lost its definition
+    KW_EVENT_KERNEL = 3,    // the active kernel of an operator's key is another one, or none
+    KW_EVENT_FALLBACK = 4   // the active fallback of a key is another one, or none
+} kw_event_kind;
+
+/// One change, told after it has become visible. Borrowed for the call.
+///
+/// `previous` and `current` are provenance sentences, "name in library at file:line"; NULL: none.
+typedef struct kw_event {
+    size_t struct_size;
+    uint32_t kind; // a kw_event_kind
+    kw_key key;    // KERNEL and FALLBACK
+    uint64_t version;
+    const char *op; // the operator's name; NULL for FALLBACK
+    const char *previous;
+    const char *current;
+} kw_event;
+
+typedef struct kw_listener {
+    size_t struct_size;
+    void (*event)(const kw_event *event, void *context);
+    void *context;
+    void (*destroy)(void *context); // NULL: nothing to destroy
+} kw_listener;
+
+/// Adds a listener. It is told at once of every operator that is defined, and then, in the
+/// committing thread and outside every lock, of each change. It may register and remove.
+///
+/// @threads any; blocks on registration
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_dispatcher_listen(kw_dispatcher *dispatcher,
+                                                   const kw_listener *listener, uint64_t *out_id,
+                                                   kw_error *err);
+
+/// Removes a listener. A change that is being told in another thread may still reach it; `destroy`
+/// runs when the last one has returned.
+///
+/// @retval KW_NOT_FOUND  no listener has this number
+/// @threads any; blocks on registration
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_dispatcher_unlisten(kw_dispatcher *dispatcher, uint64_t id);
+
+// Memory
+// -------------------------------------------------------------------------------------------
+
+/// Figures of the whole process, for tests and metrics.
+typedef struct kw_statistics {
+    size_t struct_size;
+    uint64_t version;
+    uint64_t memory_bytes;   // allocated by the library and not freed
+    uint64_t interned_bytes; // of it, in names without a registration
+    uint64_t operator_count; // visible ones, over all dispatchers
+    uint64_t kernel_count;   // alive: registered, or named by a table that is not freed
+    uint64_t retired_count;  // replaced tables that are not freed
+    uint64_t retired_bytes;
+    uint64_t thread_blocks;   // mapped, each 2 KiB
+    uint64_t forced_cleanups; // threads that ended inside a call or under a snapshot
+} kw_statistics;
+
+/// Fills in the figures that fit `out_statistics->struct_size`, which the caller sets.
+///
+/// @threads any; blocks on registration
+/// @since 0.1
+KW_API void kw_statistics_get(kw_statistics *out_statistics);
+
+/// Frees every replaced table that nobody uses any more, waiting for grace periods as needed.
+///
+/// Commits do this by themselves; it is for commits that defer it, and for the moment after a
+/// snapshot or a long call has ended.
+///
+/// @retval KW_WOULD_WAIT_FOR_SELF  inside a read-side section of liburcu-bp
+/// @threads any; may block
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_reclaim(void);
+
+KW_END_DECLS
+
+#endif // KW_DISPATCHER_H

@@ -1,0 +1,120 @@
+// The fast path of calls: the pieces of which a typed call and a redispatch are made.
+//
+// Layer:     call
+// Threads:   any. Wait-free but for the kernel.
+// Stability: inline tier: recompile for each layout number.
+// SPDX-License-Identifier: MIT
+//
+// Note [Typed wrappers]
+//
+// A typed wrapper for an operator with the signature `t>t` is these lines, whoever writes them:
+//
+//     kw_call call = kw_call_begin(op);
+//     if (KW_UNLIKELY(call.table == NULL)) {
+//         return kw_call_refused(op);
+//     }
+//     uint32_t depth = kw_call_depth(call);
+//     kw_keyset keys;
+//     const kw_entry *entry = kw_call_select(call, argument_keys, &keys);
+//     kw_status status = ((function_type)entry->function)(entry->kernel, keys, x, out_0);
+//     kw_call_end(call, depth);
+//     return KW_LIKELY(status == KW_OK) ? KW_OK : kw_call_failed(op, status);
+//
+// and a redispatch, which stays in the table of the call it is made from:
+//
+//     const kw_table *table = kw_redispatch_table(op);
+//     if (KW_UNLIKELY(table == NULL)) {
+//         ... a call as above with kw_redispatch_select(call.table, keys) as its entry
+//     }
+//     const kw_entry *entry = kw_redispatch_select(table, keys);
+//     kw_status status = ((function_type)entry->function)(entry->kernel, keys, x, out_0);
+//     return KW_LIKELY(status == KW_OK) ? KW_OK : kw_call_failed(op, status);
+
+#ifndef KW_INLINE_CALL_H
+#define KW_INLINE_CALL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <keyway/export.h>
+#include <keyway/inline/cell.h>
+#include <keyway/inline/table.h>
+#include <keyway/inline/thread.h>
+#include <keyway/kernel.h>
+#include <keyway/keyset.h>
+#include <keyway/status.h>
+
+KW_BEGIN_DECLS
+
+// The number of the inline tier's layout, key numbering included. It is in a symbol's name, so that
+// code built for another layout fails to link or load instead of crashing.
+#define KW_LAYOUT 1
+extern const unsigned char kwi_layout_1 KW_API;
+__attribute__((used)) static const unsigned char *const kwi_layout_wanted = &kwi_layout_1;
+
+// A call that has begun: its table is announced. Returned in two registers.
+typedef struct kw_call {
+    const kw_table *table; // NULL: it could not be announced
+    kw_thread *thread;
+} kw_call;
+
+/// Announces the table of the calling thread's version. The one function of the fast path that is
+/// not inline.
+KW_API kw_call kw_call_begin(const kw_operator *op);
+
+/// Says why a call could not begin, in the thread's text, and returns the status.
+KW_API KW_COLD kw_status kw_call_refused(const kw_operator *op);
+
+/// Appends the operator to the chain of the thread's text and returns `status`.
+KW_API KW_COLD kw_status kw_call_failed(const kw_operator *op, kw_status status);
+
+/// The depth that kw_call_end() goes back to.
+static inline uint32_t kw_call_depth(kw_call call)
+{
+    // Relaxed: a thread reads its own word.
+    return kwi_u32_load_relaxed(&call.thread->depth) - 1;
+}
+
+/// The keys of a call, ((arguments | included) - excluded) & mask, and the entry they select.
+///
+/// The backend's number is computed once: neither the exclude set nor a mask takes a backend away.
+static inline const kw_entry *kw_call_select(kw_call call, kw_keyset argument_keys,
+                                             kw_keyset *out_keys)
+{
+    kw_keyset keys;
+    keys.bits = (argument_keys.bits | call.thread->included) & call.thread->kept;
+    unsigned backend_number = kw_keyset_backend_number(keys);
+    keys.bits &= kwi_table_mask(call.table, backend_number).bits;
+    *out_keys = keys;
+    return kwi_table_entry(call.table, kw_keyset_slot_with(keys, backend_number));
+}
+
+/// Ends a call. The kernel's effects come before the store; whatever it left announced is healed.
+static inline void kw_call_end(kw_call call, uint32_t depth)
+{
+    kwi_u32_store_release(&call.thread->depth, depth); // [pair: announce]
+}
+
+/// The table of the call that the thread is inside, if it is one of this operator; NULL otherwise,
+/// and then a redispatch is an ordinary call with the given keys.
+static inline const kw_table *kw_redispatch_table(const kw_operator *op)
+{
+    const kw_thread *thread = kwi_thread_self;
+    // Relaxed: a thread reads its own words.
+    uint32_t top = kwi_u32_load_relaxed(&thread->depth) - 1;
+    if (KW_UNLIKELY(top >= KWI_INSIDE_COUNT)) {
+        return NULL; // outside every call, or deeper than the block
+    }
+    const kw_table *table = (const kw_table *)kwi_ptr_load_relaxed(&thread->inside[top]);
+    return KW_LIKELY(table->block.owner == op) ? table : NULL;
+}
+
+/// The entry that the keys of a redispatch select, as given: no local sets, no mask.
+static inline const kw_entry *kw_redispatch_select(const kw_table *table, kw_keyset keys)
+{
+    return kwi_table_entry(table, kw_keyset_slot(keys));
+}
+
+KW_END_DECLS
+
+#endif // KW_INLINE_CALL_H

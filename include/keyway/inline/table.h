@@ -1,0 +1,107 @@
+// The dispatch table as calls read it: block header, per-backend masks, slot index, entries.
+//
+// Layer:     table
+// Threads:   immutable once published; read by any thread inside a call that announced it.
+// Stability: inline tier: recompile for each layout number.
+// SPDX-License-Identifier: MIT
+
+#ifndef KW_INLINE_TABLE_H
+#define KW_INLINE_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <keyway/export.h>
+#include <keyway/inline/cell.h>
+#include <keyway/kernel.h>
+#include <keyway/key.h>
+#include <keyway/keyset.h>
+
+KW_BEGIN_DECLS
+
+// What publication and reclamation know of a block: everything a table has in common with whatever
+// else may be published one day. One cache line.
+typedef struct kwi_block {
+    // guard: immutable. The commit that published it; 0 in the permanent end of a chain.
+    uint64_t version;
+
+    // guard: immutable. The operator whose table this is; NULL in the permanent end of a chain.
+    const void *owner;
+
+    // guard: rcu. Store: release, under the writer lock. Load: acquire, inside enter/leave.
+    // The table this one replaced. [pair: table-older]
+    kwi_ptr_cell older;
+
+    // guard: lock writer. First version that no longer sees this block; UINT64_MAX while newest.
+    uint64_t hi;
+
+    // guard: lock writer. The grace period it waits for; meaningful from its retirement on.
+    uint64_t ticket;
+
+    // guard: lock writer. The nearest linked newer block; NULL while newest and once unlinked.
+    struct kwi_block *newer;
+
+    // guard: lock writer. Link in a list of retired blocks.
+    struct kwi_block *next;
+
+    // guard: immutable. Size of the allocation.
+    uint32_t bytes;
+
+    // guard: lock writer. One of kwi_block_state.
+    uint32_t state;
+} kwi_block;
+
+// Where a call lands: a function with the operator's own C signature, and its first argument.
+typedef struct kw_entry {
+    kw_function function;
+    const kw_kernel *kernel;
+} kw_entry;
+
+struct kwi_definition;
+
+// T1  `index` is complete: every slot leads to an entry that can be called.
+// T2  `mask_at` is complete: every backend leads to a mask that holds all backend bits.
+// T3  A table is immutable from the moment it is published.
+// T4  A table is one allocation: after the entries lie one rule byte an entry, then, aligned to
+//     eight bytes, the distinct masks.
+typedef struct kw_table {
+    kwi_block block;
+
+    // For the number of the highest backend bit: distance of its mask from the start of the table,
+    // in 8-byte words. Backends with equal masks share one.
+    uint16_t mask_at[KW_BACKEND_COUNT];
+
+    // For each slot the number of its entry.
+    uint8_t index[KW_SLOT_COUNT];
+    uint8_t entry_count;
+    uint8_t mask_count;
+    uint8_t visible; // 1 while the operator has a definition or a kernel
+    uint8_t reserved[3];
+
+    // Schema and argument positions, kept alive by the table; NULL while the operator has none.
+    const struct kwi_definition *definition;
+
+    // As many as entry_count says; one, so that C++ has a word for it.
+    kw_entry entries[1];
+} kw_table;
+
+// What a table has before its entries.
+#define KWI_TABLE_HEAD_BYTES offsetof(kw_table, entries)
+
+/// Returns the mask of the functionalities that do not fall through, for the highest backend.
+static inline kw_keyset kwi_table_mask(const kw_table *table, unsigned backend_number)
+{
+    const uint64_t *words = (const uint64_t *)(const void *)table;
+    kw_keyset mask;
+    mask.bits = words[table->mask_at[backend_number]];
+    return mask;
+}
+
+static inline const kw_entry *kwi_table_entry(const kw_table *table, unsigned slot)
+{
+    return &table->entries[table->index[slot]];
+}
+
+KW_END_DECLS
+
+#endif // KW_INLINE_TABLE_H

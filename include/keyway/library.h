@@ -1,0 +1,91 @@
+// Libraries: the owners of registrations, and how they are taken back.
+//
+// Layer:     library
+// Threads:   every function may be called from any thread; each registering call is one
+//            transaction.
+// Stability: stable since 0.1.
+// SPDX-License-Identifier: MIT
+
+#ifndef KW_LIBRARY_H
+#define KW_LIBRARY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <keyway/dispatcher.h>
+#include <keyway/export.h>
+#include <keyway/status.h>
+#include <keyway/transaction.h>
+
+KW_BEGIN_DECLS
+
+typedef struct kw_library_options {
+    size_t struct_size;
+    kw_dispatcher *dispatcher;         // NULL: the process's default
+    const char *name;                  // for texts; NULL: the namespace, or "library"
+    const char *ns;                    // NULL: every name carries its namespace. Copied
+    const kw_tensor_type *tensor_type; // what its kernels were compiled for; NULL: any
+} kw_library_options;
+
+/// Creates an empty library. `options` may be NULL.
+///
+/// On success `*out_library` is owned by the caller, who closes, drains and destroys it.
+///
+/// @retval KW_TENSOR_TYPE_MISMATCH  the dispatcher has another tensor type; the text names both
+/// @retval KW_MALFORMED_NAME        `ns` is no identifier
+/// @threads any; blocks on registration
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_library_create(const kw_library_options *options,
+                                                kw_library **out_library, kw_error *err);
+
+/// Destroys a library that has been closed and drained. Never waits. NULL is allowed.
+///
+/// @retval KW_BUSY  it is open, or a call or snapshot still holds something of it
+/// @threads any; blocks on registration
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_library_destroy(kw_library *take_library, kw_error *err);
+
+/// Each of these is one transaction with one change: see transaction.h for what they do.
+KW_API KW_NODISCARD kw_status kw_library_define(kw_library *library,
+                                                const kw_definition *definition,
+                                                kw_registration *out_registration, kw_error *err);
+KW_API KW_NODISCARD kw_status kw_library_impl(kw_library *library, const char *name, kw_key key,
+                                              const kw_kernel_descriptor *kernel,
+                                              kw_registration *out_registration, kw_error *err);
+KW_API KW_NODISCARD kw_status kw_library_fallback(kw_library *library, kw_key key,
+                                                  const kw_kernel_descriptor *kernel,
+                                                  kw_registration *out_registration, kw_error *err);
+KW_API KW_NODISCARD kw_status kw_library_remove(kw_library *library, kw_registration registration,
+                                                kw_error *err);
+
+/// Takes back everything the library registered, in one commit, and lets it register no more.
+///
+/// Returns at once; calls that are running go on. Closing twice is allowed.
+///
+/// @threads any, also inside a kernel of the library; blocks on registration
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_library_close(kw_library *library, kw_error *err);
+
+/// Waits without a limit, where a drain takes a time.
+#define KW_FOREVER UINT64_MAX
+
+/// Waits until nothing of a closed library is in use: no call runs or can reach a kernel of it, and
+/// every destructor of its user data has returned. Then its code may be unmapped.
+///
+/// @retval KW_BUSY                 something is still in use after `timeout_ns` nanoseconds; the
+///                                 text names what holds it. 0 only looks
+/// @retval KW_INVALID_ARGUMENT     the library is open
+/// @retval KW_WOULD_WAIT_FOR_SELF  the calling thread itself holds it, by a call it is inside or a
+///                                 snapshot it has open; or it is inside any call or snapshot and
+///                                 asks to wait for ever, which two threads could do for each other
+/// @threads any; may block
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_library_drain(kw_library *library, uint64_t timeout_ns,
+                                               kw_error *err);
+
+/// Returns the library's name; valid as long as the library.
+KW_API const char *kw_library_name(const kw_library *library);
+
+KW_END_DECLS
+
+#endif // KW_LIBRARY_H

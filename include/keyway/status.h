@@ -1,0 +1,111 @@
+// Statuses and error sentences: what every function that can fail answers with.
+//
+// Layer:     base
+// Threads:   any; nothing here is shared.
+// Stability: stable since 0.1. Numbers are written out, grouped with gaps, and never reused.
+// SPDX-License-Identifier: MIT
+
+#ifndef KW_STATUS_H
+#define KW_STATUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <keyway/export.h>
+
+KW_BEGIN_DECLS
+
+// One list makes the enumerators, their names and their default sentences.
+#define KW_STATUS_LIST(X)                                                                          \
+    X(OK, 0, "success")                                                                            \
+    /* Any function. */                                                                            \
+    X(INVALID_ARGUMENT, 1, "an argument is NULL or outside its range")                             \
+    X(NO_MEMORY, 2, "memory could not be allocated")                                               \
+    X(BUSY, 3, "something still uses it")                                                          \
+    X(WOULD_WAIT_FOR_SELF, 4, "the wait could only end after the caller's own call or snapshot")   \
+    X(NOT_FOUND, 5, "no such name")                                                                \
+    X(NOT_SUPPORTED, 6, "this build or this form does not offer it")                               \
+    X(WRONG_ORDER, 7, "opened and closed, or begun and ended, out of order")                       \
+    X(INTERNAL, 8, "an invariant of the library does not hold")                                    \
+    /* Calls. */                                                                                   \
+    X(OPERATOR_REMOVED, 20, "the operator has no definition any more")                             \
+    X(OPERATOR_UNDEFINED, 21, "the operator has kernels but no definition")                        \
+    X(NO_KERNEL, 22, "the operator has no kernel at all")                                          \
+    X(NO_KERNEL_FOR_KEY, 23, "the operator has no kernel for the key that won")                    \
+    X(NO_TENSOR_ARGUMENTS, 24, "no argument carries a key, and nothing serves that case")          \
+    X(AMBIGUOUS, 25, "two kernels claim AutogradOther")                                            \
+    X(FALLTHROUGH_REACHED, 26, "a redispatch reached a fallthrough kernel")                        \
+    X(NO_PROGRESS, 27, "a redispatch would run the same kernel again")                             \
+    X(NESTED_TOO_DEEP, 28, "calls are nested deeper than memory allows to announce")               \
+    X(NOT_ATTACHED, 29, "the thread could not be attached")                                        \
+    X(SIGNATURE_MISMATCH, 30, "the C signature is not the operator's")                             \
+    X(WRONG_VALUE, 31, "a boxed value has another type than the schema says")                      \
+    X(KERNEL_FAILED, 32, "a kernel reported a failure of its own")                                 \
+    /* Registration. */                                                                            \
+    X(MALFORMED_NAME, 40, "the name is not of the form namespace::name.overload")                  \
+    X(MALFORMED_SCHEMA, 41, "the schema does not parse")                                           \
+    X(UNKNOWN_KEY, 42, "no dispatch key has this name or number")                                  \
+    X(ALREADY_DEFINED, 43, "the operator is already defined with the same schema")                 \
+    X(CONFLICTING_SCHEMA, 44, "the operator is already defined with another schema")               \
+    X(DUPLICATE_FALLBACK, 45, "another library holds the fallback of this key")                    \
+    X(LIBRARY_CLOSED, 46, "the library is closed and takes no more registrations")                 \
+    X(NAMESPACE_MISMATCH, 47, "the name lies outside the library's namespace")                     \
+    X(TENSOR_TYPE_MISMATCH, 48, "the library was compiled for another tensor type")                \
+    X(TOO_MANY_ARGUMENTS, 49, "the schema has more arguments than a frame can hold")               \
+    X(TRANSACTION_ENDED, 50, "the transaction has already been committed or aborted")
+
+typedef enum kw_status_code {
+#define KW_STATUS_ENUMERATOR(name, number, sentence) KW_##name = number,
+    KW_STATUS_LIST(KW_STATUS_ENUMERATOR)
+#undef KW_STATUS_ENUMERATOR
+} kw_status_code;
+
+// A fixed-width integer, so that its size never depends on a compiler's choice for enums. A kernel
+// may return numbers from KW_STATUS_USER on as its own; the library passes them through.
+typedef int32_t kw_status;
+#define KW_STATUS_USER 1000
+
+// Longest sentence in a kw_error, with its terminating zero. A text that would be longer ends
+// in "...".
+#define KW_ERROR_BYTES 1024
+
+/// Why a function failed. Owned by the caller, written only on failure.
+///
+/// Set `struct_size` before the call, best through KW_ERROR_INIT: the library writes no further
+/// than that, so an error made by an older header stays valid.
+typedef struct kw_error {
+    uint32_t struct_size;
+    kw_status status;
+    char text[KW_ERROR_BYTES]; // one sentence, always terminated
+} kw_error;
+
+#ifdef __cplusplus
+#define KW_ERROR_INIT                                                                              \
+    {                                                                                              \
+        sizeof(kw_error), KW_OK,                                                                   \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
+#else
+#define KW_ERROR_INIT                                                                              \
+    {                                                                                              \
+        .struct_size = (uint32_t)sizeof(kw_error), .status = KW_OK, .text = { 0 }                  \
+    }
+#endif
+
+/// Returns the enumerator's name, such as "KW_NO_MEMORY"; "KW_STATUS_UNKNOWN" for other numbers.
+///
+/// @threads any
+/// @since 0.1
+KW_API const char *kw_status_name(kw_status status);
+
+/// Returns the status as a lower-case sentence without a full stop. Static storage.
+///
+/// @threads any
+/// @since 0.1
+KW_API const char *kw_status_message(kw_status status);
+
+KW_END_DECLS
+
+#endif // KW_STATUS_H

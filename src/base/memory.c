@@ -1,0 +1,101 @@
+// Memory: every allocation of the library, counted, and failing on demand in test builds.
+//
+// Layer:   base
+// Threads: any.
+// SPDX-License-Identifier: MIT
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <keyway/inline/cell.h>
+
+// guard: cell. Relaxed: a statistic, nothing is ordered by it.
+static kwi_u64_cell live_bytes;
+
+#ifdef KWI_TESTING
+
+// guard: cell. Relaxed: only their own values matter.
+static kwi_u64_cell allocation_count;
+static kwi_u64_cell failing_from;
+static kwi_u64_cell failing_to;
+
+void kwi_memory_fail_at(uint64_t nth, bool and_after)
+{
+    uint64_t from = nth == 0 ? 0 : kwi_u64_load_relaxed(&allocation_count) + nth;
+    kwi_u64_store_relaxed(&failing_from, from);
+    kwi_u64_store_relaxed(&failing_to, and_after ? UINT64_MAX : from);
+}
+
+uint64_t kwi_memory_count(void)
+{
+    return kwi_u64_load_relaxed(&allocation_count);
+}
+
+static bool shall_fail(void)
+{
+    uint64_t number = kwi_u64_add_relaxed(&allocation_count, 1) + 1;
+    uint64_t from = kwi_u64_load_relaxed(&failing_from);
+    return from != 0 && number >= from && number <= kwi_u64_load_relaxed(&failing_to);
+}
+
+#else
+
+static bool shall_fail(void)
+{
+    return false;
+}
+
+#endif
+
+void *kwi_allocate(size_t bytes)
+{
+    void *memory = shall_fail() ? NULL : calloc(1, bytes);
+    if (memory != NULL) {
+        kwi_u64_add_relaxed(&live_bytes, bytes);
+    }
+    return memory;
+}
+
+void *kwi_reallocate(void *memory, size_t old_bytes, size_t new_bytes)
+{
+    void *moved = shall_fail() ? NULL : realloc(memory, new_bytes);
+    if (moved != NULL) {
+        kwi_u64_add_relaxed(&live_bytes, new_bytes - old_bytes);
+    }
+    return moved;
+}
+
+void kwi_free(void *memory, size_t bytes)
+{
+    if (memory != NULL) {
+        kwi_u64_add_relaxed(&live_bytes, (uint64_t)0 - bytes);
+#ifdef KWI_TESTING
+        memset(memory, 0xdd, bytes); // a reader that comes too late sees poison
+#endif
+        free(memory);
+    }
+}
+
+char *kwi_copy_string(const char *text)
+{
+    if (text == NULL) {
+        return NULL;
+    }
+    size_t bytes = strlen(text) + 1;
+    char *copy = kwi_allocate(bytes);
+    return copy != NULL ? memcpy(copy, text, bytes) : NULL;
+}
+
+void kwi_free_string(char *text)
+{
+    if (text != NULL) {
+        kwi_free(text, strlen(text) + 1);
+    }
+}
+
+uint64_t kwi_memory_bytes(void)
+{
+    return kwi_u64_load_relaxed(&live_bytes);
+}

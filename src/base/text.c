@@ -1,0 +1,71 @@
+// Text: sentences built in memory of a fixed size, cut visibly and never overrun.
+//
+// Layer:   base
+// Threads: a builder belongs to one thread.
+// SPDX-License-Identifier: MIT
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void kwi_text_init(kwi_text *text, char *buffer, size_t size)
+{
+    *text = (kwi_text){.buffer = buffer, .size = size};
+    if (size > 0) {
+        buffer[0] = '\0';
+    }
+}
+
+static void mark_cut(kwi_text *text)
+{
+    static const char dots[] = "...";
+    if (text->size >= sizeof dots) {
+        memcpy(text->buffer + text->size - sizeof dots, dots, sizeof dots);
+    }
+    text->length = text->size > 0 ? text->size - 1 : 0;
+}
+
+void kwi_text_add_list(kwi_text *text, const char *format, va_list arguments)
+{
+    size_t room = text->size - text->length;
+    char *end = text->buffer != NULL ? text->buffer + text->length : NULL;
+    int length = vsnprintf(end, room, format, arguments);
+    if (length < 0) {
+        return; // an encoding error adds nothing
+    }
+    text->wanted += (size_t)length;
+    if (text->wanted < text->size) {
+        text->length += (size_t)length;
+    } else {
+        mark_cut(text);
+    }
+}
+
+void kwi_text_add(kwi_text *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    kwi_text_add_list(text, format, arguments);
+    va_end(arguments);
+}
+
+kw_status kwi_fail(kw_error *err, kw_status status, const char *format, ...)
+{
+    if (err == NULL || err->struct_size <= offsetof(kw_error, text)) {
+        return status;
+    }
+    kwi_text text;
+    kwi_text_init(&text, err->text, err->struct_size - offsetof(kw_error, text));
+    err->status = status;
+    va_list arguments;
+    va_start(arguments, format);
+    kwi_text_add_list(&text, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+kw_status kwi_fail_memory(kw_error *err)
+{
+    return kwi_fail(err, KW_NO_MEMORY, "memory could not be allocated; nothing was changed");
+}

@@ -1,0 +1,53 @@
+// Schedule points and seeded faults: how tests prove that they would find a defect.
+//
+// Layer:   base
+// Threads: any.
+// SPDX-License-Identifier: MIT
+//
+// Both are empty in the shipped library. A test build compiles every fault in; one at a time is
+// switched on. docs/concurrency.md says which guarantee each fault breaks.
+
+#ifndef KWI_BASE_YIELD_H
+#define KWI_BASE_YIELD_H
+
+#define KWI_FAULT_LIST(X)                                                                          \
+    X(NONE, "none")                                                                                \
+    X(NO_GRACE_PERIOD, "no-grace-period")                                                          \
+    X(ANNOUNCE_AFTER_LEAVING, "announce-after-leaving")                                            \
+    X(VERSION_BEFORE_TABLES, "version-before-tables")                                              \
+    X(IGNORE_PINS, "ignore-pins")                                                                  \
+    X(IGNORE_ANNOUNCEMENTS, "ignore-announcements")                                                \
+    X(TOP_ANNOUNCEMENT_ONLY, "top-announcement-only")                                              \
+    X(MIDDLE_FREED_AT_ONCE, "middle-freed-at-once")                                                \
+    X(KERNEL_FREED_WITH_REGISTRATION, "kernel-freed-with-registration")
+
+typedef enum kwi_fault {
+#define KWI_FAULT_ENUMERATOR(name, text) KWI_FAULT_##name,
+    KWI_FAULT_LIST(KWI_FAULT_ENUMERATOR)
+#undef KWI_FAULT_ENUMERATOR
+} kwi_fault;
+
+#ifdef KWI_TESTING
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Switches one fault on. Call before other threads run.
+void kwi_fault_set(kwi_fault fault);
+bool kwi_fault_is(kwi_fault fault);
+
+// Makes every schedule point wait at random about once in `one_in` passes; 0 switches them off.
+void kwi_yield_set(uint32_t one_in);
+void kwi_yield(void);
+
+#define KWI_FAULT(name) kwi_fault_is(KWI_FAULT_##name)
+#define KWI_YIELD() kwi_yield()
+
+#else
+
+#define KWI_FAULT(name) 0
+#define KWI_YIELD() ((void)0)
+
+#endif
+
+#endif // KWI_BASE_YIELD_H

@@ -1,0 +1,103 @@
+// The thread's text: why its last call failed, and through which operators.
+//
+// Layer:   call
+// Threads: owner thread only.
+// SPDX-License-Identifier: MIT
+
+#include "call/error.h"
+
+#include <keyway/dispatcher.h>
+#include <keyway/inline/call.h>
+
+#include "registry/operator.h"
+
+static kwi_call_area *current_area(void)
+{
+    kwi_thread_block *block = kwi_thread_current();
+    return block != NULL ? kwi_call_area_of(block) : NULL;
+}
+
+kwi_text *kwi_call_error_start(kw_status status)
+{
+    kwi_call_area *area = current_area();
+    if (area == NULL) {
+        return NULL;
+    }
+    area->status = status;
+    area->is_open = true;
+    area->wants_name = false;
+    area->last = NULL;
+    kwi_text_init(&area->text, area->buffer, sizeof area->buffer);
+    return &area->text;
+}
+
+kw_status kwi_call_error_removed(void)
+{
+    if (kwi_call_error_start(KW_OPERATOR_REMOVED) != NULL) {
+        current_area()->wants_name = true;
+    }
+    return KW_OPERATOR_REMOVED;
+}
+
+kw_status kw_fail(kw_status status, const char *format, ...)
+{
+    kwi_text *text = kwi_call_error_start(status);
+    if (text != NULL && format != NULL) {
+        va_list arguments;
+        va_start(arguments, format);
+        kwi_text_add_list(text, format, arguments);
+        va_end(arguments);
+    }
+    return status;
+}
+
+const char *kw_call_error(void)
+{
+    const kwi_call_area *area = current_area();
+    if (area == NULL) {
+        return "the thread could not be attached: no memory for its block";
+    }
+    return area->text.buffer != NULL ? area->buffer : "";
+}
+
+static void add_operator(kwi_call_area *area, const kw_operator *op)
+{
+    if (area->wants_name) {
+        area->wants_name = false;
+        kwi_text_add(&area->text, "operator `%s` has no definition as of the version in use",
+                     op->name);
+    }
+    if (area->last != op) {
+        kwi_text_add(&area->text, "%s`%s`", area->last == NULL ? "; in " : ", in ", op->name);
+        area->last = op;
+    }
+}
+
+kw_status kw_call_failed(const kw_operator *op, kw_status status)
+{
+    kwi_thread_block *block = kwi_thread_current();
+    if (block == NULL || op == NULL) {
+        return status;
+    }
+    kwi_call_area *area = kwi_call_area_of(block);
+    if (!area->is_open || area->status != status) {
+        // A kernel that returned a status and no sentence.
+        kwi_text_add(kwi_call_error_start(status), "%s (%d)", kw_status_message(status), status);
+    }
+    add_operator(area, op);
+    if (kwi_u32_load_relaxed(&block->hot.depth) == 0) { // relaxed: its own word
+        area->is_open = false;
+    }
+    return status;
+}
+
+kw_status kw_call_refused(const kw_operator *op)
+{
+    kwi_text *text = kwi_call_error_start(KW_NESTED_TOO_DEEP);
+    if (text == NULL) {
+        return KW_NOT_ATTACHED;
+    }
+    kwi_text_add(text, "calls are nested %u deep and no memory could be had to announce another",
+                 kwi_u32_load_relaxed(&kwi_thread_self->depth)); // relaxed: its own word
+    return kw_call_failed(op, KW_NESTED_TOO_DEEP);
+}

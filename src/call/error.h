@@ -1,0 +1,46 @@
+// The thread's text: why its last call failed, and through which operators.
+//
+// Layer:   call
+// Threads: owner thread only.
+// SPDX-License-Identifier: MIT
+
+#ifndef KWI_CALL_ERROR_H
+#define KWI_CALL_ERROR_H
+
+#include <stdbool.h>
+
+#include <keyway/call.h>
+
+#include "base/text.h"
+#include "rcu/thread.h"
+
+// E1  The text is one sentence, then the chain of operators, innermost first.
+// E2  A chain that has reached the outermost call is finished: the next failure starts anew.
+typedef struct kwi_call_area {
+    kw_status status;
+    bool is_open;            // a chain is under way
+    bool wants_name;         // the sentence is due as soon as an operator is known
+    const kw_operator *last; // the last operator of the chain
+    kwi_text text;
+    char buffer[1600];
+
+    // The redispatch that runs now: where another with the same words would make no progress.
+    const void *running_table;
+    uint32_t running_slot;
+    uint32_t running_depth;
+} kwi_call_area;
+
+_Static_assert(sizeof(kwi_call_area) <= KWI_CALL_AREA_BYTES, "the area fits the block");
+
+static inline kwi_call_area *kwi_call_area_of(kwi_thread_block *block)
+{
+    return (kwi_call_area *)(void *)block->call_area;
+}
+
+// Starts a new chain with an empty sentence; NULL if the thread has no block.
+kwi_text *kwi_call_error_start(kw_status status);
+
+// Starts a chain whose sentence waits for the operator: "`name` has no definition ...".
+kw_status kwi_call_error_removed(void);
+
+#endif // KWI_CALL_ERROR_H

@@ -1,0 +1,273 @@
+// Transactions: staging changes for any libraries of one dispatcher, then committing them.
+//
+// Layer:   library
+// Threads: one thread at a time.
+// SPDX-License-Identifier: MIT
+
+#include <string.h>
+
+#include <keyway/transaction.h>
+
+#include "base/memory.h"
+#include "library/library.h"
+#include "registry/commit.h"
+#include "schema/name.h"
+
+struct kw_transaction {
+    kw_dispatcher *dispatcher;
+    kwi_change *changes;
+    size_t count;
+    size_t capacity;
+};
+
+kw_status kw_transaction_begin(kw_dispatcher *dispatcher, kw_transaction **out_tx, kw_error *err)
+{
+    if (dispatcher == NULL || out_tx == NULL) {
+        return kwi_fail(err, KW_INVALID_ARGUMENT,
+                        "a transaction needs a dispatcher and a place for itself");
+    }
+    kw_transaction *tx = kwi_allocate(sizeof *tx);
+    if (tx == NULL) {
+        return kwi_fail_memory(err);
+    }
+    tx->dispatcher = dispatcher;
+    *out_tx = tx;
+    return KW_OK;
+}
+
+static void free_transaction(kw_transaction *tx)
+{
+    for (size_t i = 0; i < tx->count; i++) {
+        kwi_free_string(tx->changes[i].name);
+    }
+    kwi_free(tx->changes, tx->capacity * sizeof *tx->changes);
+    kwi_free(tx, sizeof *tx);
+}
+
+static void free_records(kw_transaction *tx)
+{
+    for (size_t i = 0; i < tx->count; i++) {
+        kwi_kernel_free(tx->changes[i].kernel);
+        kwi_definition_free(tx->changes[i].definition);
+    }
+}
+
+static bool reserve(kw_transaction *tx)
+{
+    if (tx->count < tx->capacity) {
+        return true;
+    }
+    size_t capacity = tx->capacity == 0 ? 4 : tx->capacity * 2;
+    kwi_change *moved =
+        kwi_reallocate(tx->changes, tx->capacity * sizeof *moved, capacity * sizeof *moved);
+    if (moved == NULL) {
+        return false;
+    }
+    tx->changes = moved;
+    tx->capacity = capacity;
+    return true;
+}
+
+// What every staging function checks first; leaves room for one change.
+static kw_status prepare(kw_transaction *tx, const kw_library *library, kw_error *err)
+{
+    if (tx == NULL || library == NULL) {
+        return kwi_fail(err, KW_INVALID_ARGUMENT, "a change needs a transaction and a library");
+    }
+    if (library->owner.dispatcher != tx->dispatcher) {
+        return kwi_fail(err, KW_INVALID_ARGUMENT,
+                        "library %s belongs to another dispatcher than the transaction",
+                        library->name);
+    }
+    return reserve(tx) ? KW_OK : kwi_fail_memory(err);
+}
+
+static kwi_change *add(kw_transaction *tx, kwi_change_kind kind, kw_library *library)
+{
+    kwi_change *change = &tx->changes[tx->count++];
+    *change = (kwi_change){.kind = kind, .owner = &library->owner};
+    return change;
+}
+
+static void give_number(kw_registration *out_registration, const kwi_registration *registration)
+{
+    if (out_registration != NULL) {
+        *out_registration = registration->id;
+    }
+}
+
+// A record of the schema as the library means it: with its namespace if the text has none.
+static kw_status make_definition(kw_library *library, const kw_definition *definition,
+                                 kwi_definition **out_made, kw_error *err)
+{
+    kw_status status =
+        kwi_definition_create(&library->owner, definition->schema, definition, out_made, err);
+    if (status != KW_OK) {
+        return status;
+    }
+    const kwi_schema *schema = (*out_made)->schema;
+    char name[KWI_NAME_MAX + 1];
+    status = kwi_library_full_name(library, schema->name, name, sizeof name, err);
+    if (status == KW_OK && strcmp(name, schema->name) != 0) {
+        size_t bytes = strlen(library->ns) + 2 + strlen(schema->text) + 1;
+        char *full = kwi_allocate(bytes);
+        kwi_text text;
+        kwi_text_init(&text, full, full != NULL ? bytes : 0);
+        kwi_text_add(&text, "%s::%s", library->ns, schema->text);
+        kwi_definition_free(*out_made);
+        *out_made = NULL;
+        status = full != NULL
+                     ? kwi_definition_create(&library->owner, full, definition, out_made, err)
+                     : kwi_fail_memory(err);
+        kwi_free(full, bytes);
+    }
+    return status;
+}
+
+kw_status kw_transaction_define(kw_transaction *tx, kw_library *library,
+                                const kw_definition *definition, kw_registration *out_registration,
+                                kw_error *err)
+{
+    kw_status status = prepare(tx, library, err);
+    if (status != KW_OK) {
+        return status;
+    }
+    if (definition == NULL || definition->struct_size < sizeof *definition ||
+        definition->schema == NULL) {
+        return kwi_fail(err, KW_INVALID_ARGUMENT,
+                        "a definition needs its struct_size and a schema; make it with KW_DEFINE");
+    }
+    kwi_definition *made = NULL;
+    status = make_definition(library, definition, &made, err);
+    if (status != KW_OK) {
+        kwi_definition_free(made);
+        return status;
+    }
+    add(tx, KWI_CHANGE_DEFINE, library)->definition = made;
+    give_number(out_registration, &made->registration);
+    return KW_OK;
+}
+
+static kw_status check_key(kw_key key, kw_error *err)
+{
+    if (key != KW_KEY_Undefined && !kw_key_is_valid(key)) {
+        return kwi_fail(err, KW_UNKNOWN_KEY, "%u is no dispatch key (%s)", key, kw_key_name(key));
+    }
+    return KW_OK;
+}
+
+kw_status kw_transaction_impl(kw_transaction *tx, kw_library *library, const char *name, kw_key key,
+                              const kw_kernel_descriptor *kernel, kw_registration *out_registration,
+                              kw_error *err)
+{
+    kw_status status = prepare(tx, library, err);
+    char full[KWI_NAME_MAX + 1];
+    if (status == KW_OK) {
+        status = kwi_library_full_name(library, name, full, sizeof full, err);
+    }
+    if (status == KW_OK) {
+        status = check_key(key, err);
+    }
+    if (status != KW_OK) {
+        return status;
+    }
+    kw_key stored = key == KW_KEY_Undefined ? KW_KEY_CompositeImplicitAutograd : key;
+    kwi_kernel *made = NULL;
+    status =
+        kwi_kernel_create(&library->owner, KWI_REGISTRATION_KERNEL, stored, kernel, &made, err);
+    if (status != KW_OK) {
+        return status;
+    }
+    char *copy = kwi_copy_string(full);
+    if (copy == NULL) {
+        kwi_kernel_free(made);
+        return kwi_fail_memory(err);
+    }
+    kwi_change *change = add(tx, KWI_CHANGE_IMPL, library);
+    change->kernel = made;
+    change->name = copy;
+    give_number(out_registration, &made->registration);
+    return KW_OK;
+}
+
+static kw_status check_fallback(kw_key key, const kw_kernel_descriptor *kernel, kw_error *err)
+{
+    if (kw_key_slot(key) < 0 || key == KW_KEY_Undefined) {
+        return kwi_fail(err, KW_UNKNOWN_KEY,
+                        "a fallback needs a runtime key, not %s; register one for each key that "
+                        "it stands for",
+                        kw_key_name(key));
+    }
+    if (kernel != NULL && kernel->kind == KW_KERNEL_UNBOXED) {
+        return kwi_fail(err, KW_INVALID_ARGUMENT,
+                        "a fallback serves every operator, so it must be boxed or a fallthrough");
+    }
+    return KW_OK;
+}
+
+kw_status kw_transaction_fallback(kw_transaction *tx, kw_library *library, kw_key key,
+                                  const kw_kernel_descriptor *kernel,
+                                  kw_registration *out_registration, kw_error *err)
+{
+    kw_status status = prepare(tx, library, err);
+    if (status == KW_OK) {
+        status = check_key(key, err);
+    }
+    if (status == KW_OK) {
+        status = check_fallback(key, kernel, err);
+    }
+    if (status != KW_OK) {
+        return status;
+    }
+    kwi_kernel *made = NULL;
+    status = kwi_kernel_create(&library->owner, KWI_REGISTRATION_FALLBACK, key, kernel, &made, err);
+    if (status == KW_OK) {
+        add(tx, KWI_CHANGE_FALLBACK, library)->kernel = made;
+        give_number(out_registration, &made->registration);
+    }
+    return status;
+}
+
+kw_status kw_transaction_remove(kw_transaction *tx, kw_library *library,
+                                kw_registration registration, kw_error *err)
+{
+    kw_status status = prepare(tx, library, err);
+    if (status == KW_OK) {
+        add(tx, KWI_CHANGE_REMOVE, library)->id = registration;
+    }
+    return status;
+}
+
+kw_status kw_transaction_close(kw_transaction *tx, kw_library *library, kw_error *err)
+{
+    kw_status status = prepare(tx, library, err);
+    if (status == KW_OK) {
+        (void)add(tx, KWI_CHANGE_CLOSE, library);
+    }
+    return status;
+}
+
+kw_status kw_transaction_commit(kw_transaction *take_tx, const kw_commit_options *options,
+                                uint64_t *out_version, kw_error *err)
+{
+    kw_transaction *tx = take_tx;
+    if (tx == NULL) {
+        return kwi_fail(err, KW_INVALID_ARGUMENT, "there is no transaction to commit");
+    }
+    bool defer =
+        options != NULL && options->struct_size >= sizeof *options && options->defer_reclaim;
+    kw_status status = kwi_commit(tx->dispatcher, tx->changes, tx->count, defer, out_version, err);
+    if (status != KW_OK) {
+        free_records(tx);
+    }
+    free_transaction(tx);
+    return status;
+}
+
+void kw_transaction_abort(kw_transaction *take_tx)
+{
+    if (take_tx != NULL) {
+        free_records(take_tx);
+        free_transaction(take_tx);
+    }
+}

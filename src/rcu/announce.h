@@ -1,0 +1,106 @@
+// Announcing: how a thread finds the block of its version and says that it is in use.
+//
+// Layer:   rcu
+// Threads: the calling thread, in any context that may run code of the host, signal handlers
+//          included.
+// SPDX-License-Identifier: MIT
+//
+// Note [Announce, then leave]
+//
+// A reader loads a published block inside a section, stores the announcement inside the same
+// section, and leaves. A writer that has made the block unreachable waits for a grace period and
+// only then reads the announcements. A section that had loaded the block either began before the
+// grace period, which then waited for it, so its announcement is stored and visible; or it began
+// after the block was made unreachable and did not load it. Nobody holds a block unseen, and no
+// section lasts longer than these few instructions.
+//
+// Note [Limit]
+//
+// The version a reader may see is the smaller of its pin and the newest version. Without the
+// second, a thread could run a table of a commit whose version is not published yet and then pin
+// the version before it: it would see a commit and then not see it.
+
+#ifndef KWI_RCU_ANNOUNCE_H
+#define KWI_RCU_ANNOUNCE_H
+
+#include <keyway/inline/table.h>
+
+#include "base/yield.h"
+#include "rcu/section.h"
+#include "rcu/thread.h"
+#include "rcu/version.h"
+
+typedef struct kwi_announced {
+    const kwi_block *block; // NULL: no memory for the announcement
+    kw_thread *thread;
+} kwi_announced;
+
+// Inside a section: the block of the chain at `root` that the thread may see.
+static inline const kwi_block *kwi_chain_find(const kwi_ptr_cell *root, uint64_t pinned)
+{
+    uint64_t newest = kwi_u64_load_acquire(&kwi_version.newest); // [pair: version]
+    uint64_t limit = newest < pinned ? newest : pinned;
+    KWI_YIELD();
+    const kwi_block *block = kwi_ptr_load_acquire(root); // [pair: table-publish]
+    KWI_YIELD();
+    while (KW_UNLIKELY(block->version > limit)) {
+        block = kwi_ptr_load_acquire(&block->older); // [pair: table-older]
+        KWI_YIELD();
+    }
+    return block;
+}
+
+// The two stores that announce, in the order of R1. [pair: announce]
+static inline void kwi_announce_store(kw_thread *thread, uint32_t depth, kwi_ptr_cell *slot,
+                                      const kwi_block *block)
+{
+    kwi_u32_store_release(&thread->depth, depth + 1); // [pair: announce]
+    KWI_YIELD();
+    kwi_ptr_store_release(slot, block); // [pair: announce]
+}
+
+// The plain form, for every case that the fast path leaves: not attached, no room in the block,
+// no membarrier in the kernel. Attaches the thread; needs no memory otherwise, but for nesting
+// deeper than any before it on this thread's block.
+KW_COLD kwi_announced kwi_announce_slowly(const kwi_ptr_cell *root);
+
+// The fast path: a leaf that saves no register. With a liburcu whose reader record is known it is
+// the section of liburcu-bp written out, so that the calls inside its stock form stay cold.
+static inline kwi_announced kwi_announce(const kwi_ptr_cell *root)
+{
+    kw_thread *thread = kwi_thread_self;
+#if KWI_RCU_HANDTUNED
+    // Relaxed: a thread reads its own word.
+    uint32_t depth = kwi_u32_load_relaxed(&thread->depth);
+    struct urcu_bp_reader *reader = URCU_TLS(urcu_bp_reader);
+    if (KW_UNLIKELY(depth >= thread->capacity) || KW_UNLIKELY(reader == NULL)) {
+        return kwi_announce_slowly(root);
+    }
+    unsigned long before = reader->ctr;
+    unsigned long inside = KW_UNLIKELY(before & URCU_BP_GP_CTR_NEST_MASK)
+                               ? before + URCU_BP_GP_COUNT
+                               : CMM_LOAD_SHARED(urcu_bp_gp.ctr);
+    _CMM_STORE_SHARED(reader->ctr, inside);
+    cmm_barrier(); // enough: capacity is 0 where the kernel has no membarrier
+    const kwi_block *block =
+        kwi_chain_find(root, kwi_u64_load_relaxed(&thread->pinned)); // relaxed: its own word
+#ifdef KWI_TESTING
+    if (KWI_FAULT(ANNOUNCE_AFTER_LEAVING)) {
+        _CMM_STORE_SHARED(reader->ctr, inside - URCU_BP_GP_COUNT);
+        KWI_YIELD();
+        kwi_announce_store(thread, depth, &thread->inside[depth], block);
+        return (kwi_announced){block, thread};
+    }
+#endif
+    kwi_announce_store(thread, depth, &thread->inside[depth], block);
+    KWI_TSAN_LEAVE();
+    cmm_barrier();
+    _CMM_STORE_SHARED(reader->ctr, inside - URCU_BP_GP_COUNT);
+    return (kwi_announced){block, thread};
+#else
+    (void)thread;
+    return kwi_announce_slowly(root);
+#endif
+}
+
+#endif // KWI_RCU_ANNOUNCE_H

@@ -1,0 +1,28 @@
+// Sections: the wait for a grace period, and ThreadSanitizer's view of liburcu.
+//
+// Layer:   rcu
+// Threads: any; waits.
+// SPDX-License-Identifier: MIT
+
+#include "rcu/section.h"
+
+#include "base/yield.h"
+
+#ifdef KWI_TSAN
+char kwi_tsan_token;
+
+// liburcu's own barrier function is not instrumented and reads what readers write.
+const char *__tsan_default_suppressions(void);
+const char *__tsan_default_suppressions(void)
+{
+    return "race:urcu_bp_barrier\n";
+}
+#endif
+
+void kwi_grace_period(void)
+{
+    if (!KWI_FAULT(NO_GRACE_PERIOD)) {
+        synchronize_rcu();
+    }
+    KWI_TSAN_GRACE();
+}

@@ -1,0 +1,68 @@
+// Sections: the read-side critical sections of liburcu-bp, and the wait for all that began before.
+//
+// Layer:   rcu
+// Threads: any. A section is entered and left by one thread, nests, and never blocks.
+// SPDX-License-Identifier: MIT
+//
+// The one place that includes liburcu and the one place that tells ThreadSanitizer what a grace
+// period orders: liburcu's atomics are inline assembly, which it cannot see. Leaving a section
+// releases a token and the end of a grace period acquires it. Entering acquires nothing, so that a
+// missing release on a publication is still reported.
+
+#ifndef KWI_RCU_SECTION_H
+#define KWI_RCU_SECTION_H
+
+#include <stdbool.h>
+
+// The inline read-side functions are under ten lines each, which their licence offers to code
+// under any licence. Only this header, used by .c files of the library, asks for them.
+#ifndef _LGPL_SOURCE
+#define _LGPL_SOURCE
+#endif
+#include <urcu-bp.h>
+
+#if defined(__SANITIZE_THREAD__)
+#define KWI_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define KWI_TSAN 1
+#endif
+#endif
+
+#ifdef KWI_TSAN
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+extern char kwi_tsan_token;
+#define KWI_TSAN_ACQUIRE(address) __tsan_acquire(address)
+#define KWI_TSAN_RELEASE(address) __tsan_release(address)
+#define KWI_TSAN_LEAVE() __tsan_release(&kwi_tsan_token)
+#define KWI_TSAN_GRACE() __tsan_acquire(&kwi_tsan_token)
+#else
+#define KWI_TSAN_ACQUIRE(address) ((void)0)
+#define KWI_TSAN_RELEASE(address) ((void)0)
+#define KWI_TSAN_LEAVE() ((void)0)
+#define KWI_TSAN_GRACE() ((void)0)
+#endif
+
+static inline void kwi_section_enter(void)
+{
+    _urcu_bp_read_lock();
+}
+
+static inline void kwi_section_leave(void)
+{
+    KWI_TSAN_LEAVE();
+    _urcu_bp_read_unlock();
+}
+
+// True inside a section of the calling thread, the host's own liburcu-bp sections among them.
+static inline bool kwi_section_is_ongoing(void)
+{
+    return _urcu_bp_read_ongoing() != 0;
+}
+
+// Returns when every section that had begun before the call has been left. Never call it inside a
+// section or with a mutex held: it would hang with no diagnosis.
+void kwi_grace_period(void);
+
+#endif // KWI_RCU_SECTION_H

@@ -1,0 +1,64 @@
+// Snapshots: pinning a version for the calling thread.
+//
+// Layer:   rcu
+// Threads: a snapshot belongs to the thread that opened it.
+// SPDX-License-Identifier: MIT
+
+#include <keyway/snapshot.h>
+
+#include "base/yield.h"
+#include "rcu/section.h"
+#include "rcu/thread.h"
+#include "rcu/version.h"
+
+kw_status kw_snapshot_open(kw_snapshot *out_snapshot)
+{
+    if (out_snapshot == NULL) {
+        return KW_INVALID_ARGUMENT;
+    }
+    kwi_thread_block *block = kwi_thread_attach();
+    if (block == NULL) {
+        return KW_NO_MEMORY;
+    }
+    uint64_t outer = kwi_u64_load_relaxed(&block->hot.pinned); // relaxed: its own word
+    uint64_t version = outer;
+    if (outer == KWI_NOT_PINNED) {
+        // The pin is stored inside the section that read the version: a commit that makes a table
+        // of this version unreachable waits for the section, and then sees the pin.
+        kwi_section_enter();
+        version = kwi_u64_load_acquire(&kwi_version.newest); // [pair: version]
+        KWI_YIELD();
+        kwi_u64_store_release(&block->hot.pinned, version); // [pair: pin]
+        kwi_section_leave();
+    }
+    block->snapshot_count++;
+    *out_snapshot = (kw_snapshot){
+        .version = version,
+        .outer = outer,
+        .thread = block,
+        .depth = block->snapshot_count,
+    };
+    return KW_OK;
+}
+
+kw_status kw_snapshot_close(kw_snapshot *snapshot)
+{
+    if (snapshot == NULL) {
+        return KW_INVALID_ARGUMENT;
+    }
+    kwi_thread_block *block = kwi_thread_current();
+    if (block == NULL || snapshot->thread != block || snapshot->depth != block->snapshot_count ||
+        snapshot->depth == 0) {
+        return KW_WRONG_ORDER;
+    }
+    // Every call made under the pin comes before this store: [pair: pin]
+    kwi_u64_store_release(&block->hot.pinned, snapshot->outer);
+    block->snapshot_count--;
+    snapshot->depth = 0;
+    return KW_OK;
+}
+
+uint64_t kw_version(void)
+{
+    return kwi_u64_load_acquire(&kwi_version.newest); // [pair: version]
+}

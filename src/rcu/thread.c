@@ -1,0 +1,264 @@
+// Thread blocks: where each thread announces, pins and keeps its local state.
+//
+// Layer:   rcu
+// Threads: a block is written by the thread that holds it and scanned by the reclaim pass.
+// SPDX-License-Identifier: MIT
+
+#include "rcu/thread.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#include <keyway/keyset.h>
+
+#include "rcu/section.h"
+
+#define CHUNK_BYTES 65536
+#define CHUNK_BLOCKS (CHUNK_BYTES / KWI_THREAD_BLOCK_BYTES - 1)
+
+// The first block's place holds the header of the chunk.
+typedef struct chunk {
+    // guard: immutable. Set before the chunk is published.
+    struct chunk *next;
+    // guard: immutable. Set before the chunk is published.
+    uint64_t number;
+} chunk;
+
+#define DEFAULT_EXCLUDED KW_KEYSET_DEFAULT_EXCLUDED
+#define UNATTACHED                                                                                 \
+    {                                                                                              \
+        .pinned = {KWI_NOT_PINNED}, .included = KW_KEYSET_DEFAULT_INCLUDED,                        \
+        .kept = ~DEFAULT_EXCLUDED | KW_KEYSET_BACKEND_MASK, .excluded = DEFAULT_EXCLUDED,          \
+    }
+
+// What a thread has before it attaches: see R3. Never written.
+static kw_thread unattached = UNATTACHED;
+
+__thread kw_thread *kwi_thread_self = &unattached;
+
+// guard: cell. Store: release. Load: acquire. [pair: chunk-list]
+static kwi_ptr_cell chunks;
+
+// guard: cell. Relaxed: a statistic.
+static kwi_u64_cell forced_cleanups;
+
+// guard: immutable. Set by kwi_threads_init() before any thread attaches.
+static pthread_key_t end_key;
+
+static kwi_thread_block *chunk_block(const chunk *in, size_t index)
+{
+    unsigned char *base = (unsigned char *)(uintptr_t)in;
+    return (kwi_thread_block *)(void *)(base + (index + 1) * KWI_THREAD_BLOCK_BYTES);
+}
+
+// Gives the block back: R6. The release of `used` hands everything before it to the next holder.
+static void clear_block(kwi_thread_block *block)
+{
+    kwi_u64_store_release(&block->hot.pinned, KWI_NOT_PINNED); // [pair: pin]
+    kwi_u32_store_release(&block->hot.depth, 0);               // [pair: announce]
+    block->hot.capacity = 0;
+    block->snapshot_count = 0;
+    kwi_u32_store_release(&block->used, 0); // [pair: block-holder]
+}
+
+// Runs when a thread ends. Other destructors of the thread may call operators afterwards: the
+// thread attaches again and this runs again, as POSIX repeats destructors.
+static void thread_end(void *argument)
+{
+    kwi_thread_block *block = argument;
+    // Relaxed: a thread reads its own words.
+    if (kwi_u32_load_relaxed(&block->hot.depth) != 0 || block->snapshot_count != 0) {
+        kwi_u64_add_relaxed(&forced_cleanups, 1); // relaxed: a statistic
+    }
+    kwi_thread_self = &unattached;
+    clear_block(block);
+}
+
+kw_status kwi_threads_init(void)
+{
+    return pthread_key_create(&end_key, thread_end) == 0 ? KW_OK : KW_NO_MEMORY;
+}
+
+static bool take_block(kwi_thread_block *block)
+{
+    uint32_t unused = 0;
+    // [pair: block-holder] acquire: sees the block as its last holder left it.
+    return kwi_u32_compare_exchange_acquire_relaxed(&block->used, &unused, 1);
+}
+
+static chunk *map_chunk(void)
+{
+    void *memory =
+        mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        return NULL;
+    }
+    chunk *fresh = memory;
+    for (size_t i = 0; i < CHUNK_BLOCKS; i++) {
+        chunk_block(fresh, i)->hot = (kw_thread)UNATTACHED;
+    }
+    return fresh;
+}
+
+// Lock-free: the list only grows, and a lost race costs one unused chunk's blocks to others.
+static kwi_thread_block *take_from_new_chunk(void)
+{
+    chunk *fresh = map_chunk();
+    if (fresh == NULL) {
+        return NULL;
+    }
+    kwi_thread_block *mine = chunk_block(fresh, 0);
+    kwi_u32_store_relaxed(&mine->used, 1);       // relaxed: not published yet
+    void *there = kwi_ptr_load_acquire(&chunks); // [pair: chunk-list]
+    do {
+        chunk *head = there;
+        fresh->next = head;
+        fresh->number = head != NULL ? head->number + 1 : 1;
+        // Release publishes the chunk; acquire, on failure, reads head->number. [pair: chunk-list]
+    } while (!kwi_ptr_compare_exchange_release_acquire(&chunks, &there, fresh));
+    return mine;
+}
+
+static kwi_thread_block *find_block(void)
+{
+    kwi_thread_cursor cursor = {0};
+    for (kwi_thread_block *block; (block = kwi_thread_next(&cursor)) != NULL;) {
+        // Relaxed: a hint; the compare-and-swap decides.
+        if (kwi_u32_load_relaxed(&block->used) == 0 && take_block(block)) {
+            return block;
+        }
+    }
+    return take_from_new_chunk();
+}
+
+// Without membarrier the section needs a fence, which only the cold path has.
+static uint32_t fast_capacity(void)
+{
+#if KWI_RCU_HANDTUNED
+    return urcu_bp_has_sys_membarrier ? KWI_INSIDE_COUNT : 0;
+#else
+    return 0;
+#endif
+}
+
+static kwi_thread_block *attach(void)
+{
+    kwi_thread_block *block = find_block();
+    if (block == NULL) {
+        return NULL;
+    }
+    if (pthread_setspecific(end_key, block) != 0) {
+        clear_block(block);
+        return NULL;
+    }
+    kwi_section_enter(); // registers the thread with liburcu-bp
+    kwi_section_leave();
+    block->hot.included = KW_KEYSET_DEFAULT_INCLUDED;
+    block->hot.excluded = DEFAULT_EXCLUDED;
+    block->hot.kept = ~DEFAULT_EXCLUDED | KW_KEYSET_BACKEND_MASK;
+    block->context = NULL;
+    block->hot.capacity = fast_capacity();
+    kwi_thread_self = &block->hot;
+    return block;
+}
+
+kwi_thread_block *kwi_thread_attach(void)
+{
+    kwi_thread_block *block = kwi_thread_current();
+    if (block != NULL) {
+        return block;
+    }
+    // A signal handler that attaches in the middle of this would leave a block without a holder.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    if (pthread_sigmask(SIG_BLOCK, &all, &before) != 0) {
+        return NULL;
+    }
+    block = kwi_thread_current(); // a handler may have come first
+    if (block == NULL) {
+        block = attach();
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return block;
+}
+
+kwi_thread_block *kwi_thread_current(void)
+{
+    kw_thread *self = kwi_thread_self;
+    return self != &unattached ? (kwi_thread_block *)(void *)self : NULL;
+}
+
+static kwi_deep *next_deep(kwi_ptr_cell *link, bool grow)
+{
+    kwi_deep *deep = kwi_ptr_load_acquire(link); // [pair: deep-link]
+    if (deep != NULL || !grow) {
+        return deep;
+    }
+    void *memory =
+        mmap(NULL, sizeof(kwi_deep), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        return NULL;
+    }
+    // A signal handler on this thread may have linked one since. [pair: deep-link]
+    void *there = NULL;
+    if (!kwi_ptr_compare_exchange_release_acquire(link, &there, memory)) {
+        (void)munmap(memory, sizeof(kwi_deep));
+        return there;
+    }
+    return memory;
+}
+
+kwi_ptr_cell *kwi_thread_inside(kwi_thread_block *block, uint32_t index, bool grow)
+{
+    if (index < KWI_INSIDE_COUNT) {
+        return &block->hot.inside[index];
+    }
+    kwi_deep *deep = next_deep(&block->deep, grow);
+    for (index -= KWI_INSIDE_COUNT; deep != NULL && index >= KWI_DEEP_COUNT;
+         index -= KWI_DEEP_COUNT) {
+        deep = next_deep(&deep->next, grow);
+    }
+    return deep != NULL ? &deep->inside[index] : NULL;
+}
+
+kwi_thread_block *kwi_thread_next(kwi_thread_cursor *cursor)
+{
+    if (!cursor->begun) {
+        cursor->begun = true;
+        cursor->chunk = kwi_ptr_load_acquire(&chunks); // [pair: chunk-list]
+    }
+    const chunk *in = cursor->chunk;
+    if (in == NULL) {
+        return NULL;
+    }
+    kwi_thread_block *block = chunk_block(in, cursor->index);
+    if (++cursor->index == CHUNK_BLOCKS) {
+        cursor->index = 0;
+        cursor->chunk = in->next;
+    }
+    return block;
+}
+
+uint64_t kwi_thread_block_count(void)
+{
+    const chunk *head = kwi_ptr_load_acquire(&chunks); // [pair: chunk-list]
+    return head != NULL ? head->number * CHUNK_BLOCKS : 0;
+}
+
+uint64_t kwi_thread_forced_cleanup_count(void)
+{
+    return kwi_u64_load_relaxed(&forced_cleanups); // relaxed: a statistic
+}
+
+void kwi_threads_after_fork_child(void)
+{
+    kwi_thread_block *mine = kwi_thread_current();
+    kwi_thread_cursor cursor = {0};
+    for (kwi_thread_block *block; (block = kwi_thread_next(&cursor)) != NULL;) {
+        if (block != mine) {
+            clear_block(block);
+        }
+    }
+}

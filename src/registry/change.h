@@ -1,0 +1,34 @@
+// Changes: applying and undoing one staged change on the registrations.
+//
+// Layer:   registry
+// Threads: under the writer lock.
+// SPDX-License-Identifier: MIT
+
+#ifndef KWI_REGISTRY_CHANGE_H
+#define KWI_REGISTRY_CHANGE_H
+
+#include "registry/commit.h"
+
+// What a commit gathers while it applies changes.
+typedef struct kwi_staging {
+    kw_dispatcher *dispatcher;
+    kw_operator *dirty;     // operators to resolve anew, linked by next_dirty
+    bool fallbacks_changed; // then every visible operator may be affected
+    bool wants_events;      // somebody listens
+    kwi_pointers events;    // of kwi_event, in order
+} kwi_staging;
+
+// On failure the change has no effect.
+kw_status kwi_change_apply(kwi_change *change, kwi_staging *staging, kw_error *err)
+    KWI_REQUIRES(kwi_role_writer);
+
+// Changes are undone in the reverse order of their application.
+void kwi_change_undo(kwi_change *change, kwi_staging *staging) KWI_REQUIRES(kwi_role_writer);
+
+// After publication: counts what the change added and gives up what it removed.
+void kwi_change_finish(kwi_change *change, kwi_registration **dead) KWI_REQUIRES(kwi_role_writer);
+
+// Puts an operator on the list of those to resolve.
+void kwi_staging_mark(kwi_staging *staging, kw_operator *op) KWI_REQUIRES(kwi_role_writer);
+
+#endif // KWI_REGISTRY_CHANGE_H

@@ -1,0 +1,159 @@
+// Commits: applying a group of changes as a whole, or not at all.
+//
+// Layer:   registry
+// Threads: any; one commit at a time.
+// SPDX-License-Identifier: MIT
+
+#include "registry/commit.h"
+
+#include "base/yield.h"
+#include "rcu/section.h"
+#include "rcu/version.h"
+#include "registry/change.h"
+#include "registry/dispatcher.h"
+#include "registry/world.h"
+
+// A commit that defers reclaiming does it all the same beyond this many retired tables: about half
+// a megabyte of typical ones.
+#define DEFER_LIMIT 1024
+
+// Operators that a changed fallback may reach. Those whose kernels cover it resolve to an equal
+// table and are left alone.
+static void mark_all(kwi_staging *staging) KWI_REQUIRES(kwi_role_writer)
+{
+    for (kw_operator *op = staging->dispatcher->operators; op != NULL; op = op->next) {
+        if (kwi_operator_has_registration(op)) {
+            kwi_staging_mark(staging, op);
+        }
+    }
+}
+
+static kw_status resolve_dirty(kwi_staging *staging, kw_error *err) KWI_REQUIRES(kwi_role_writer)
+{
+    if (staging->fallbacks_changed) {
+        kwi_dispatcher_prepare_fallbacks(staging->dispatcher);
+        mark_all(staging);
+    }
+    for (kw_operator *op = staging->dirty; op != NULL; op = op->next_dirty) {
+        op->pending = kwi_operator_resolve(op);
+        if (op->pending == NULL) {
+            return kwi_fail_memory(err);
+        }
+        if (kwi_table_equal(op->pending, kwi_operator_newest(op))) {
+            kwi_table_destroy(op->pending);
+            op->pending = NULL;
+        }
+    }
+    return KW_OK;
+}
+
+static void clear_dirty(kwi_staging *staging) KWI_REQUIRES(kwi_role_writer)
+{
+    for (kw_operator *op = staging->dirty, *next; op != NULL; op = next) {
+        next = op->next_dirty;
+        if (op->pending != NULL) {
+            kwi_table_destroy(op->pending);
+        }
+        op->pending = NULL;
+        op->next_dirty = NULL;
+        op->is_dirty = false;
+    }
+    staging->dirty = NULL;
+}
+
+static void undo(kwi_change *changes, size_t change_count, kwi_staging *staging)
+    KWI_REQUIRES(kwi_role_writer)
+{
+    clear_dirty(staging);
+    while (change_count > 0) {
+        kwi_change_undo(&changes[--change_count], staging);
+    }
+    if (staging->fallbacks_changed) {
+        kwi_dispatcher_prepare_fallbacks(staging->dispatcher);
+    }
+    kwi_events_free(&staging->events);
+}
+
+static kw_status stage(kwi_change *changes, size_t change_count, kwi_staging *staging,
+                       kw_error *err) KWI_REQUIRES(kwi_role_writer)
+{
+    kw_status status = KW_OK;
+    for (size_t i = 0; i < change_count && status == KW_OK; i++) {
+        status = kwi_change_apply(&changes[i], staging, err);
+    }
+    if (status == KW_OK) {
+        status = resolve_dirty(staging, err);
+    }
+    if (status != KW_OK) {
+        undo(changes, change_count, staging);
+    }
+    return status;
+}
+
+// Nothing here can fail. See Note [Commit].
+static uint64_t publish(kwi_staging *staging) KWI_REQUIRES(kwi_role_writer)
+{
+    // Relaxed: written under this lock only.
+    uint64_t version = kwi_u64_load_relaxed(&kwi_version.newest) + 1;
+    if (KWI_FAULT(VERSION_BEFORE_TABLES)) {
+        kwi_u64_store_release(&kwi_version.newest, version); // [pair: version]
+        KWI_YIELD();
+    }
+    for (kw_operator *op = staging->dirty; op != NULL; op = op->next_dirty) {
+        if (op->pending != NULL) {
+            kwi_operator_publish(op, op->pending, version);
+            op->pending = NULL;
+            KWI_YIELD();
+        }
+    }
+    kwi_u64_store_release(&kwi_version.newest, version); // [pair: version]
+    clear_dirty(staging);
+    return version;
+}
+
+static void finish(kwi_change *changes, size_t change_count, kwi_registration **dead)
+    KWI_REQUIRES(kwi_role_writer)
+{
+    for (size_t i = 0; i < change_count; i++) {
+        kwi_change_finish(&changes[i], dead);
+    }
+}
+
+// Gives up the lock. A deferred commit leaves its tables to the next ticket.
+static void end_commit(bool defer_reclaim, kwi_registration *dead) KWI_RELEASES(kwi_role_writer)
+{
+    if (defer_reclaim && kwi_the_world.reclaimer.retired_count < DEFER_LIMIT) {
+        (void)kwi_reclaim_ticket(&kwi_the_world.reclaimer);
+        kwi_world_unlock();
+        kwi_world_bury(dead);
+    } else {
+        kwi_world_unlock_and_reclaim(dead);
+    }
+}
+
+kw_status kwi_commit(kw_dispatcher *dispatcher, kwi_change *changes, size_t change_count,
+                     bool defer_reclaim, uint64_t *out_version, kw_error *err)
+{
+    if (kwi_section_is_ongoing()) {
+        return kwi_fail(err, KW_WOULD_WAIT_FOR_SELF,
+                        "the thread is inside a read-side section of liburcu-bp, which the commit "
+                        "would wait for; leave it first");
+    }
+    kwi_staging staging = {.dispatcher = dispatcher};
+    kwi_world_lock();
+    staging.wants_events = dispatcher->listeners.list.count > 0;
+    kw_status status = stage(changes, change_count, &staging, err);
+    if (status != KW_OK) {
+        kwi_world_unlock();
+        return status;
+    }
+    uint64_t version = publish(&staging);
+    kwi_registration *dead = NULL;
+    finish(changes, change_count, &dead);
+    end_commit(defer_reclaim, dead);
+    kwi_listeners_tell(dispatcher, &staging.events, version);
+    if (out_version != NULL) {
+        *out_version = version;
+    }
+    return KW_OK;
+}

@@ -1,0 +1,57 @@
+// Commits: applying a group of changes as a whole, or not at all.
+//
+// Layer:   registry
+// Threads: any; one commit at a time.
+// SPDX-License-Identifier: MIT
+//
+// Note [Commit]
+//
+// Changes are applied to the registrations one by one, each remembering how it is undone; then
+// every affected operator is resolved. Up to there anything may fail, and is undone in the reverse
+// order. From the first publication on nothing can fail: tables first, then the version, which is
+// the instant the commit happens for every thread.
+
+#ifndef KWI_REGISTRY_COMMIT_H
+#define KWI_REGISTRY_COMMIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <keyway/dispatcher.h>
+
+#include "base/role.h"
+#include "base/vector.h"
+#include "registry/registration.h"
+
+typedef enum kwi_change_kind {
+    KWI_CHANGE_DEFINE = 1,
+    KWI_CHANGE_IMPL = 2,
+    KWI_CHANGE_FALLBACK = 3,
+    KWI_CHANGE_REMOVE = 4,
+    KWI_CHANGE_CLOSE = 5,
+} kwi_change_kind;
+
+// One staged change. Zeroed but for what its kind needs.
+typedef struct kwi_change {
+    kwi_change_kind kind;
+    kwi_owner *owner;
+    kwi_definition *definition; // DEFINE
+    kwi_kernel *kernel;         // IMPL, FALLBACK
+    char *name;                 // IMPL: the full name
+    uint64_t id;                // REMOVE
+
+    // How it is undone. guard: lock writer.
+    bool is_applied;
+    bool has_set_slot;        // DEFINE, IMPL: the operator's signature was not known before
+    kw_operator *op;          // DEFINE, IMPL
+    kwi_pointers removed;     // REMOVE, CLOSE: what was taken out, in that order
+    kwi_pointers *restore_to; // REMOVE, CLOSE: the owner's list, while `removed` is out of it
+} kwi_change;
+
+// Applies the changes and publishes. On success the records of the changes belong to the registry;
+// otherwise everything is as before and they still belong to the caller. Tells the listeners.
+kw_status kwi_commit(kw_dispatcher *dispatcher, kwi_change *changes, size_t change_count,
+                     bool defer_reclaim, uint64_t *out_version, kw_error *err)
+    KWI_EXCLUDES(kwi_role_writer);
+
+#endif // KWI_REGISTRY_COMMIT_H

@@ -1,0 +1,309 @@
+// Dispatchers: making and ending them, their fallbacks, their tensor type, their entries.
+//
+// Layer:   registry
+// Threads: under the writer lock, or before the dispatcher is known to others.
+// SPDX-License-Identifier: MIT
+
+#include "registry/dispatcher.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "rcu/section.h"
+#include "registry/error_kernels.h"
+#include "registry/world.h"
+
+// The keys that fall through in every dispatcher that is not bare, so that tensors with autograd
+// keys and the default include set reach their kernels.
+static const kw_keyset standard_keys =
+    KW_KEYSET_INIT(KW_KEYSET_BITS(KW_KEY_BackendSelect) | KW_KEYSET_BITS(KW_KEY_ADInplaceOrView) |
+                   KW_KEYSET_AUTOGRAD | KW_KEYSET_BACKEND_MASK | KW_KEYSET_AUTOCAST |
+                   KW_KEYSET_BITS(KW_KEY_VmapMode) | KW_KEYSET_BITS(KW_KEY_FuncTorchVmapMode) |
+                   KW_KEYSET_BITS(KW_KEY_PythonTLSSnapshot) | KW_KEYSET_BITS(KW_KEY_PreDispatch));
+
+static bool is_standard_slot(unsigned slot)
+{
+    return slot != 0 && kw_keyset_has(standard_keys, kw_key_of_slot((int)slot));
+}
+
+kwi_kernel *kwi_dispatcher_fallback(const kw_dispatcher *dispatcher, unsigned slot)
+{
+    if (dispatcher->fallback_stacks[slot] != NULL) {
+        return dispatcher->fallback_stacks[slot];
+    }
+    return is_standard_slot(slot) ? dispatcher->standard_kernel : NULL;
+}
+
+void kwi_dispatcher_prepare_fallbacks(kw_dispatcher *dispatcher)
+{
+    kwi_candidate by_slot[KW_SLOT_COUNT] = {0};
+    for (unsigned slot = 0; slot < KW_SLOT_COUNT; slot++) {
+        const kwi_kernel *kernel = kwi_dispatcher_fallback(dispatcher, slot);
+        if (kernel != NULL) {
+            by_slot[slot] = (kwi_candidate){
+                .kernel = &kernel->base,
+                .key = kernel->key,
+                .fallthrough = kernel->kind == KW_KERNEL_FALLTHROUGH,
+            };
+        }
+    }
+    kwi_fallbacks_prepare(&dispatcher->fallbacks, by_slot);
+}
+
+static bool is_same_type(const kw_dispatcher *dispatcher, const kw_tensor_type *type)
+{
+    return strcmp(dispatcher->tensor_type_name, type->name) == 0 &&
+           dispatcher->tensor_type.version == type->version;
+}
+
+kw_status kwi_dispatcher_adopt_tensor_type(kw_dispatcher *dispatcher, const kw_tensor_type *type,
+                                           kw_error *err)
+{
+    if (type == NULL) {
+        return KW_OK;
+    }
+    if (type->struct_size < sizeof *type || type->name == NULL || type->keys == NULL) {
+        return kwi_fail(err, KW_INVALID_ARGUMENT,
+                        "a tensor type needs its struct_size, a name and a function for its keys");
+    }
+    if (dispatcher->tensor_type_name != NULL) {
+        return is_same_type(dispatcher, type)
+                   ? KW_OK
+                   : kwi_fail(err, KW_TENSOR_TYPE_MISMATCH,
+                              "the dispatcher's tensors are `%s` version %u, the library was "
+                              "compiled for `%s` version %u",
+                              dispatcher->tensor_type_name, dispatcher->tensor_type.version,
+                              type->name, type->version);
+    }
+    char *name = kwi_copy_string(type->name);
+    if (name == NULL) {
+        return kwi_fail_memory(err);
+    }
+    dispatcher->tensor_type_name = name;
+    dispatcher->tensor_type = *type;
+    dispatcher->tensor_type.name = name;
+    return KW_OK;
+}
+
+static kw_status make_standard(kw_dispatcher *dispatcher, kw_error *err)
+{
+    const kw_kernel_descriptor fallthrough = {
+        .struct_size = sizeof fallthrough,
+        .kind = KW_KERNEL_FALLTHROUGH,
+        .name = "fallthrough",
+    };
+    dispatcher->standard.dispatcher = dispatcher;
+    dispatcher->standard.name = "standard";
+    dispatcher->standard.is_standard = true;
+    return kwi_kernel_create(&dispatcher->standard, KWI_REGISTRATION_FALLBACK, KW_KEY_Undefined,
+                             &fallthrough, &dispatcher->standard_kernel, err);
+}
+
+// Frees a dispatcher that no thread can reach.
+static void free_dispatcher(kw_dispatcher *dispatcher) KWI_REQUIRES(kwi_role_writer)
+{
+    for (kw_operator *op = dispatcher->operators, *next; op != NULL; op = next) {
+        next = op->next;
+        kwi_operator_free(op);
+    }
+    kwi_name_index_fini(&dispatcher->names);
+    kwi_kernel_free(dispatcher->standard_kernel);
+    kwi_free_string(dispatcher->tensor_type_name);
+    kwi_free(dispatcher, sizeof *dispatcher);
+}
+
+static kw_status fill_in(kw_dispatcher *dispatcher, const kw_dispatcher_options *options,
+                         kw_error *err) KWI_REQUIRES(kwi_role_writer)
+{
+    kw_status status = KW_OK;
+    if (options == NULL || !options->bare) {
+        status = make_standard(dispatcher, err);
+        if (status != KW_OK) {
+            return status;
+        }
+        kwi_the_world.kernel_count++;
+        kwi_registration_retain(&dispatcher->standard_kernel->registration);
+    }
+    kwi_dispatcher_prepare_fallbacks(dispatcher);
+    if (options != NULL) {
+        status = kwi_dispatcher_adopt_tensor_type(dispatcher, options->tensor_type, err);
+    }
+    return status;
+}
+
+kw_status kw_dispatcher_create(const kw_dispatcher_options *options, kw_dispatcher **out_dispatcher,
+                               kw_error *err)
+{
+    if (out_dispatcher == NULL || (options != NULL && options->struct_size < sizeof *options)) {
+        return kwi_fail(err, KW_INVALID_ARGUMENT,
+                        "a place for the dispatcher is needed, and options with their struct_size");
+    }
+    kw_status status = kwi_world_init();
+    if (status != KW_OK) {
+        return kwi_fail(err, status, "the process has no thread-specific key left");
+    }
+    kw_dispatcher *dispatcher = kwi_allocate(sizeof *dispatcher);
+    if (dispatcher == NULL) {
+        return kwi_fail_memory(err);
+    }
+    if (!kwi_name_index_init(&dispatcher->names)) {
+        kwi_free(dispatcher, sizeof *dispatcher);
+        return kwi_fail_memory(err);
+    }
+    kwi_world_lock();
+    status = fill_in(dispatcher, options, err);
+    if (status == KW_OK) {
+        dispatcher->next = kwi_the_world.dispatchers;
+        kwi_the_world.dispatchers = dispatcher;
+        *out_dispatcher = dispatcher;
+    } else {
+        kwi_the_world.kernel_count -= dispatcher->standard_kernel != NULL ? 1 : 0;
+        free_dispatcher(dispatcher);
+    }
+    kwi_world_unlock();
+    return status;
+}
+
+kw_dispatcher *kw_dispatcher_default(void)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static kwi_ptr_cell made; // [pair: default-dispatcher] stored once with release
+    kw_dispatcher *dispatcher = kwi_ptr_load_acquire(&made); // [pair: default-dispatcher]
+    if (dispatcher != NULL) {
+        return dispatcher;
+    }
+    (void)pthread_mutex_lock(&mutex);
+    dispatcher = kwi_ptr_load_relaxed(&made); // relaxed: under the mutex
+    if (dispatcher == NULL && kw_dispatcher_create(NULL, &dispatcher, NULL) == KW_OK) {
+        dispatcher->is_default = true;
+        kwi_ptr_store_release(&made, dispatcher); // [pair: default-dispatcher]
+    }
+    (void)pthread_mutex_unlock(&mutex);
+    return dispatcher;
+}
+
+static void find_owner(const kwi_block *block, void *context)
+{
+    const kw_operator *op = block->owner;
+    const kw_dispatcher **wanted = context;
+    if (op->dispatcher == *wanted) {
+        *wanted = NULL;
+    }
+}
+
+// Whether a replaced table of the dispatcher is still in use by a call or for a snapshot.
+static bool has_retired_table(const kw_dispatcher *dispatcher) KWI_REQUIRES(kwi_role_writer)
+{
+    const kw_dispatcher *wanted = dispatcher;
+    kwi_reclaim_visit(&kwi_the_world.reclaimer, find_owner, &wanted);
+    return wanted == NULL;
+}
+
+static void unlist(kw_dispatcher *dispatcher) KWI_REQUIRES(kwi_role_writer)
+{
+    kw_dispatcher **link = &kwi_the_world.dispatchers;
+    while (*link != dispatcher) {
+        link = &(*link)->next;
+    }
+    *link = dispatcher->next;
+}
+
+kw_status kw_dispatcher_destroy(kw_dispatcher *take_dispatcher, kw_error *err)
+{
+    kw_dispatcher *dispatcher = take_dispatcher;
+    if (dispatcher == NULL) {
+        return KW_OK;
+    }
+    if (dispatcher->is_default) {
+        return kwi_fail(err, KW_INVALID_ARGUMENT,
+                        "the default dispatcher lives as long as the process");
+    }
+    if (kwi_section_is_ongoing()) {
+        return kwi_fail(err, KW_WOULD_WAIT_FOR_SELF,
+                        "the thread is inside a read-side section of liburcu-bp; leave it first");
+    }
+    kwi_world_lock();
+    uint64_t libraries = dispatcher->library_count;
+    kwi_world_unlock();
+    if (libraries > 0) {
+        return kwi_fail(err, KW_BUSY,
+                        "the dispatcher still has %llu libraries; close, drain and destroy them",
+                        (unsigned long long)libraries);
+    }
+    kwi_world_reclaim();
+    kwi_world_lock();
+    if (has_retired_table(dispatcher)) {
+        kwi_world_unlock();
+        return kwi_fail(err, KW_BUSY, "a call or snapshot still uses a table of the dispatcher");
+    }
+    unlist(dispatcher);
+    kwi_world_unlock();
+    kwi_listeners_fini(&dispatcher->listeners);
+    kwi_world_lock();
+    kwi_the_world.kernel_count -= dispatcher->standard_kernel != NULL ? 1 : 0;
+    free_dispatcher(dispatcher);
+    kwi_world_unlock();
+    return KW_OK;
+}
+
+bool kwi_dispatcher_add(kw_dispatcher *dispatcher, kw_operator *op)
+{
+    if (!kwi_name_index_put(&dispatcher->names, op)) {
+        return false;
+    }
+    op->next = dispatcher->operators;
+    dispatcher->operators = op;
+    dispatcher->operator_count++;
+    return true;
+}
+
+static kw_status add_entry(kw_dispatcher *dispatcher, const char *name, const char *code,
+                           bool code_is_known, kw_operator *previous, kw_operator **out_op,
+                           kw_error *err) KWI_REQUIRES(kwi_role_writer)
+{
+    kw_operator *op = NULL;
+    kw_status status =
+        kwi_operator_create(dispatcher, name, code, code_is_known, previous, &op, err);
+    if (status != KW_OK) {
+        return status;
+    }
+    if (!kwi_dispatcher_add(dispatcher, op)) {
+        kwi_operator_free(op);
+        return kwi_fail_memory(err);
+    }
+    *out_op = op;
+    return KW_OK;
+}
+
+static bool has_code(const kw_operator *op, const char *code) KWI_REQUIRES(kwi_role_writer)
+{
+    return strcmp(op->slot->code, code != NULL ? code : "") == 0;
+}
+
+kw_status kwi_dispatcher_intern(kw_dispatcher *dispatcher, const char *name, const char *code,
+                                bool code_is_known, kw_operator **out_op, kw_error *err)
+{
+    kw_operator *op = kwi_name_index_find(&dispatcher->names, name);
+    if (op == NULL) {
+        return add_entry(dispatcher, name, code, code_is_known, NULL, out_op, err);
+    }
+    bool fits = !code_is_known || op->slot == NULL || has_code(op, code);
+    if (!fits && !kwi_operator_has_registration(op)) {
+        return add_entry(dispatcher, name, code, code_is_known, op, out_op, err);
+    }
+    if (!fits) {
+        return kwi_fail(err, KW_SIGNATURE_MISMATCH,
+                        "`%s` has the C signature `%s`; this registration has `%s`", name,
+                        op->slot->code, code != NULL ? code : "");
+    }
+    if (code_is_known && op->slot == NULL) {
+        kw_status status = kwi_signature_pool_get(code, &op->slot, err);
+        if (status != KW_OK) {
+            return status;
+        }
+    }
+    *out_op = op;
+    return KW_OK;
+}

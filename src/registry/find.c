@@ -1,0 +1,202 @@
+// Look-ups: operators by name, and what their tables say, as of the thread's version.
+//
+// Layer:   registry
+// Threads: any; lock-free, but for the ones that read registrations.
+// SPDX-License-Identifier: MIT
+
+#include <string.h>
+
+#include <keyway/dispatcher.h>
+
+#include "base/text.h"
+#include "rcu/announce.h"
+#include "registry/dispatcher.h"
+#include "registry/error_kernels.h"
+#include "registry/inspect.h"
+#include "registry/operator.h"
+#include "registry/world.h"
+#include "table/resolve.h"
+
+// The entry of a name that is visible to the thread; entries of other signatures may have had the
+// name before. Inside a section. `*out_table` is the table it is visible by.
+static kw_operator *find_visible(kw_dispatcher *dispatcher, const char *name,
+                                 const kw_table **out_table)
+{
+    uint64_t pinned = kwi_u64_load_relaxed(&kwi_thread_self->pinned); // relaxed: its own word
+    kw_operator *op = kwi_name_index_find(&dispatcher->names, name);
+    for (; op != NULL; op = op->previous) {
+        const kw_table *table = (const kw_table *)(const void *)kwi_chain_find(&op->table, pinned);
+        if (table->visible) {
+            *out_table = table;
+            return op;
+        }
+    }
+    return NULL;
+}
+
+static kw_status check_arguments(const kw_dispatcher *dispatcher, const char *name, const void *out,
+                                 kw_error *err)
+{
+    if (dispatcher == NULL || name == NULL || out == NULL) {
+        return kwi_fail(err, KW_INVALID_ARGUMENT,
+                        "a look-up needs a dispatcher, a name and a place for the operator");
+    }
+    return kwi_name_check(name, err);
+}
+
+static kw_status refuse_unknown(const char *name, kw_error *err)
+{
+    return kwi_fail(err, KW_NOT_FOUND,
+                    "no operator `%s` is registered in this dispatcher; define it, or load the "
+                    "library that does",
+                    name);
+}
+
+kw_status kw_operator_find(kw_dispatcher *dispatcher, const char *name, const kw_operator **out_op,
+                           kw_error *err)
+{
+    kw_status status = check_arguments(dispatcher, name, out_op, err);
+    if (status != KW_OK) {
+        return status;
+    }
+    const kw_table *table = NULL;
+    kwi_section_enter();
+    const kw_operator *op = find_visible(dispatcher, name, &table);
+    kwi_section_leave();
+    if (op == NULL) {
+        return refuse_unknown(name, err);
+    }
+    *out_op = op;
+    return KW_OK;
+}
+
+static kw_status check_signature(const kwi_definition *definition, const char *name,
+                                 const char *signature, kw_error *err)
+{
+    if (definition == NULL) {
+        return kwi_fail(err, KW_OPERATOR_UNDEFINED,
+                        "`%s` has kernels but no definition; a typed call needs its schema", name);
+    }
+    if (definition->code == NULL) {
+        return kwi_fail(err, KW_SIGNATURE_MISMATCH,
+                        "the schema of `%s` has a type without a C form; call it with frames",
+                        name);
+    }
+    if (strcmp(definition->code, signature) != 0) {
+        return kwi_fail(err, KW_SIGNATURE_MISMATCH,
+                        "`%s` has the C signature `%s`, not `%s`; its schema is `%s`", name,
+                        definition->code, signature, definition->schema->text);
+    }
+    return KW_OK;
+}
+
+kw_status kw_operator_find_typed(kw_dispatcher *dispatcher, const char *name, const char *signature,
+                                 const kw_operator **out_op, kw_error *err)
+{
+    kw_status status = check_arguments(dispatcher, name, out_op, err);
+    if (status == KW_OK && signature == NULL) {
+        status = kwi_fail(err, KW_INVALID_ARGUMENT, "a typed look-up needs a C signature");
+    }
+    if (status != KW_OK) {
+        return status;
+    }
+    const kw_table *table = NULL;
+    kwi_section_enter();
+    const kw_operator *op = find_visible(dispatcher, name, &table);
+    status = op != NULL ? check_signature(table->definition, name, signature, err)
+                        : refuse_unknown(name, err);
+    kwi_section_leave();
+    if (status == KW_OK) {
+        *out_op = op;
+    }
+    return status;
+}
+
+const char *kw_operator_name(const kw_operator *op)
+{
+    return op != NULL ? op->name : "";
+}
+
+bool kwi_inspect_begin(const kw_operator *op, kwi_inspection *out_inspection)
+{
+    kwi_announced announced = kwi_announce(&op->table);
+    if (announced.block == NULL) {
+        return false;
+    }
+    out_inspection->table = (const kw_table *)(const void *)announced.block;
+    out_inspection->thread = announced.thread;
+    // Relaxed: a thread reads its own word.
+    out_inspection->depth = kwi_u32_load_relaxed(&announced.thread->depth) - 1;
+    return true;
+}
+
+void kwi_inspect_end(const kwi_inspection *inspection)
+{
+    kwi_u32_store_release(&inspection->thread->depth, inspection->depth); // [pair: announce]
+}
+
+size_t kw_operator_schema(const kw_operator *op, char *buffer, size_t size)
+{
+    kwi_inspection inspection;
+    if (op == NULL || !kwi_inspect_begin(op, &inspection)) {
+        return 0;
+    }
+    kwi_text text;
+    kwi_text_init(&text, buffer, size);
+    if (inspection.table->definition != NULL) {
+        kwi_text_add(&text, "%s", inspection.table->definition->schema->text);
+    }
+    kwi_inspect_end(&inspection);
+    return text.wanted;
+}
+
+bool kw_operator_has_kernel(const kw_operator *op, kw_key key)
+{
+    if (op == NULL) {
+        return false;
+    }
+    kw_key wanted = key == KW_KEY_Undefined ? KW_KEY_CompositeImplicitAutograd : key;
+    kwi_world_lock();
+    bool has = kwi_operator_active_kernel(op, wanted) != NULL;
+    kwi_world_unlock();
+    return has;
+}
+
+bool kw_operator_has_computed_kernel(const kw_operator *op, kw_key key)
+{
+    int slot = kw_key_slot(key);
+    kwi_inspection inspection;
+    if (op == NULL || slot < 0 || !kwi_inspect_begin(op, &inspection)) {
+        return false;
+    }
+    bool has = inspection.table->visible &&
+               kwi_table_rule(inspection.table, (unsigned)slot) != KWI_RULE_MISSING;
+    kwi_inspect_end(&inspection);
+    return has;
+}
+
+kw_status kw_dispatcher_visit(kw_dispatcher *dispatcher,
+                              void (*visit)(const kw_operator *op, void *context), void *context)
+{
+    if (dispatcher == NULL || visit == NULL) {
+        return KW_INVALID_ARGUMENT;
+    }
+    kwi_pointers found = {0};
+    kwi_world_lock();
+    bool complete = kwi_pointers_reserve(&found, dispatcher->operator_count);
+    uint64_t pinned = kwi_u64_load_relaxed(&kwi_thread_self->pinned); // relaxed: its own word
+    kwi_section_enter();
+    for (kw_operator *op = dispatcher->operators; complete && op != NULL; op = op->next) {
+        const kw_table *table = (const kw_table *)(const void *)kwi_chain_find(&op->table, pinned);
+        if (table->visible) {
+            (void)kwi_pointers_add(&found, op); // room was reserved
+        }
+    }
+    kwi_section_leave();
+    kwi_world_unlock();
+    for (size_t i = 0; i < found.count; i++) {
+        visit(found.items[i], context);
+    }
+    kwi_pointers_fini(&found);
+    return complete ? KW_OK : KW_NO_MEMORY;
+}

@@ -1,0 +1,175 @@
+// Operators: entries of a dispatcher, their registrations, and the making of their tables.
+//
+// Layer:   registry
+// Threads: under the writer lock.
+// SPDX-License-Identifier: MIT
+
+#include "registry/operator.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "registry/dispatcher.h"
+#include "registry/error_kernels.h"
+#include "registry/world.h"
+
+size_t kwi_operator_bytes(const kw_operator *op)
+{
+    return sizeof *op + strlen(op->name) + 1;
+}
+
+kw_status kwi_operator_create(kw_dispatcher *dispatcher, const char *name, const char *code,
+                              bool code_is_known, kw_operator *previous, kw_operator **out_op,
+                              kw_error *err)
+{
+    size_t name_bytes = strlen(name) + 1;
+    kw_operator *op = kwi_allocate(sizeof *op + name_bytes);
+    if (op == NULL) {
+        return kwi_fail_memory(err);
+    }
+    memcpy(op->name, name, name_bytes);
+    op->dispatcher = dispatcher;
+    op->previous = previous;
+    kw_status status = kwi_signature_pool_get(code, &op->end_slot, err);
+    if (status == KW_OK && code_is_known) {
+        status = kwi_signature_pool_get(code, &op->slot, err);
+    }
+    if (status != KW_OK) {
+        kwi_operator_free(op);
+        return status;
+    }
+    // Relaxed: the entry is not in the index yet, whose put publishes it.
+    kwi_ptr_store_relaxed(&op->table, op->end_slot->end);
+    *out_op = op;
+    return KW_OK;
+}
+
+void kwi_operator_free(kw_operator *op)
+{
+    kw_table *table = kwi_ptr_load_relaxed(&op->table); // relaxed: nobody else knows the entry
+    if (table != NULL && table->block.state == KWI_BLOCK_NEWEST) {
+        kwi_table_destroy(table); // of an operator without registrations: it names nothing
+    }
+    kwi_signature_pool_put(op->slot);
+    kwi_signature_pool_put(op->end_slot);
+    kwi_free(op, kwi_operator_bytes(op));
+}
+
+bool kwi_operator_has_registration(const kw_operator *op)
+{
+    return op->definition != NULL || op->kernels != NULL;
+}
+
+kwi_kernel *kwi_operator_active_kernel(const kw_operator *op, kw_key key)
+{
+    kwi_kernel *kernel = op->kernels;
+    while (kernel != NULL && kernel->key != key) {
+        kernel = kernel->older;
+    }
+    return kernel;
+}
+
+void kwi_kernel_push(kwi_kernel **list, kwi_kernel *kernel)
+{
+    kernel->newer = NULL;
+    kernel->older = *list;
+    if (*list != NULL) {
+        (*list)->newer = kernel;
+    }
+    *list = kernel;
+}
+
+void kwi_kernel_unlink(kwi_kernel **list, kwi_kernel *kernel)
+{
+    if (kernel->newer != NULL) {
+        kernel->newer->older = kernel->older;
+    } else {
+        *list = kernel->older;
+    }
+    if (kernel->older != NULL) {
+        kernel->older->newer = kernel->newer;
+    }
+}
+
+void kwi_kernel_relink(kwi_kernel **list, kwi_kernel *kernel)
+{
+    if (kernel->newer != NULL) {
+        kernel->newer->older = kernel;
+    } else {
+        *list = kernel;
+    }
+    if (kernel->older != NULL) {
+        kernel->older->newer = kernel;
+    }
+}
+
+// One candidate for each key that has a kernel: the first in the list, which is the newest.
+static size_t collect(const kw_operator *op, kwi_candidate *candidates)
+    KWI_REQUIRES(kwi_role_writer)
+{
+    uint64_t seen[(KW_KEY_LIMIT + 63) / 64] = {0};
+    size_t count = 0;
+    for (const kwi_kernel *kernel = op->kernels; kernel != NULL; kernel = kernel->older) {
+        uint64_t *word = &seen[kernel->key / 64];
+        uint64_t bit = UINT64_C(1) << (kernel->key % 64);
+        if ((*word & bit) == 0) {
+            *word |= bit;
+            candidates[count++] = (kwi_candidate){
+                .kernel = &kernel->base,
+                .unboxed = kernel->unboxed,
+                .key = kernel->key,
+                .fallthrough = kernel->kind == KW_KERNEL_FALLTHROUGH,
+            };
+        }
+    }
+    return count;
+}
+
+kw_table *kwi_operator_resolve(const kw_operator *op)
+{
+    kwi_candidate candidates[KW_KEY_LIMIT];
+    bool visible = kwi_operator_has_registration(op);
+    const kwi_definition *definition = op->definition;
+    bool own_box = definition != NULL && definition->box != NULL;
+    const kwi_resolve_input input = {
+        .kernels = candidates,
+        .kernel_count = collect(op, candidates),
+        .fallbacks = visible ? &op->dispatcher->fallbacks : NULL,
+        .missing = visible ? &kwi_kernel_missing.base : &kwi_kernel_removed.base,
+        .ambiguous = &kwi_kernel_ambiguous.base,
+        .box = own_box ? definition->box : kwi_signature_slot_box(op->slot),
+        .definition = definition,
+        .owner = op,
+    };
+    kw_table *table = kwi_table_resolve(&input);
+    if (table != NULL) {
+        table->visible = visible;
+    }
+    return table;
+}
+
+static void retain_names(const kw_table *table) KWI_REQUIRES(kwi_role_writer)
+{
+    for (unsigned i = 0; i < table->entry_count; i++) {
+        kwi_kernel *kernel = (kwi_kernel *)(uintptr_t)kwi_kernel_of(table->entries[i].kernel);
+        if (kernel->registration.owner != NULL) {
+            kwi_registration_retain(&kernel->registration);
+        }
+    }
+    if (table->definition != NULL) {
+        kwi_definition *definition = (kwi_definition *)(uintptr_t)table->definition;
+        kwi_registration_retain(&definition->registration);
+    }
+}
+
+void kwi_operator_publish(kw_operator *op, kw_table *take_table, uint64_t version)
+{
+    kw_table *old = kwi_ptr_load_relaxed(&op->table); // relaxed: written under this lock
+    retain_names(take_table);
+    take_table->block.version = version;
+    kwi_ptr_store_relaxed(&take_table->block.older, old); // relaxed: the next store publishes it
+    kwi_ptr_store_release(&op->table, take_table);        // [pair: table-publish]
+    if (old->block.state == KWI_BLOCK_NEWEST) {
+        kwi_retire(&kwi_the_world.reclaimer, &old->block, &take_table->block, version);
+    }
+}

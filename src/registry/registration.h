@@ -1,0 +1,128 @@
+// Registrations: kernels, definitions and their owners, as the writer sees them.
+//
+// Layer:   registry
+// Threads: under the writer lock, but for the immutable parts that a table keeps alive.
+// SPDX-License-Identifier: MIT
+//
+// G1  A record has one reference while it is registered and one for each unfreed table that names
+//     it. At the last one it is dead: its destructor runs, then it counts as gone.
+// G2  A record's identity is its id. Ids are never reused, so a plugin that comes back at the same
+//     address brings different kernels.
+
+#ifndef KWI_REGISTRY_REGISTRATION_H
+#define KWI_REGISTRY_REGISTRATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <keyway/dispatcher.h>
+#include <keyway/transaction.h>
+
+#include "base/role.h"
+#include "base/text.h"
+#include "base/vector.h"
+#include "schema/schema.h"
+#include "value/signature.h"
+
+struct kwi_signature_slot;
+
+// Who registers: a library, or the dispatcher's own `standard`.
+typedef struct kwi_owner {
+    // guard: immutable.
+    kw_dispatcher *dispatcher;
+    const char *name;
+
+    // guard: lock writer. Sorted by id.
+    kwi_pointers registrations KWI_GUARDED_BY(kwi_role_writer);
+
+    // guard: lock writer. Records that are not gone: registered, in use, or being destroyed.
+    uint64_t alive_count KWI_GUARDED_BY(kwi_role_writer);
+
+    // guard: lock writer.
+    bool is_closed KWI_GUARDED_BY(kwi_role_writer);
+
+    // guard: immutable. Its fallbacks may be covered by anybody's.
+    bool is_standard;
+} kwi_owner;
+
+typedef enum kwi_registration_kind {
+    KWI_REGISTRATION_DEFINITION = 1,
+    KWI_REGISTRATION_KERNEL = 2,
+    KWI_REGISTRATION_FALLBACK = 3,
+} kwi_registration_kind;
+
+// What kernels and definitions have in common.
+typedef struct kwi_registration {
+    // guard: immutable.
+    uint64_t id;
+    kwi_owner *owner; // NULL in the library's own error kernels, which are not counted
+    uint32_t kind;
+    uint32_t line;
+    char *file;
+    char *name;
+
+    // guard: lock writer. See G1.
+    uint64_t reference_count;
+
+    // guard: lock writer. Link in a list of the dead.
+    struct kwi_registration *next_dead;
+} kwi_registration;
+
+typedef struct kwi_kernel {
+    // guard: immutable, but for `op` and `signature`, set before the kernel is published.
+    kw_kernel base; // first: a kw_kernel in a table is a kwi_kernel
+    kwi_registration registration;
+    kw_function unboxed; // NULL: reached through the boxing entry
+    void (*destroy)(void *user_data);
+    char *code;                     // the C signature of an unboxed kernel, or NULL
+    const kwi_signature *signature; // of the operator; NULL in fallbacks
+    kw_key key;
+    uint8_t kind; // a kw_kernel_kind
+
+    // guard: lock writer. Neighbours in the operator's list or the fallback's stack.
+    struct kwi_kernel *newer;
+    struct kwi_kernel *older;
+} kwi_kernel;
+
+struct kwi_definition {
+    // guard: immutable, but for `op` and `signature`, set before it is published.
+    kwi_registration registration;
+    kwi_schema *schema;
+    kw_operator *op;
+    struct kwi_signature_slot *signature;
+    kw_function box; // as given; NULL: the signature's own
+    const kw_tensor_type *tensor_type;
+    char *code; // the C signature, or NULL when the schema has no C form
+};
+typedef struct kwi_definition kwi_definition;
+
+// Creates a record that is not registered; its owner does not know it yet.
+kw_status kwi_kernel_create(kwi_owner *owner, kwi_registration_kind kind, kw_key key,
+                            const kw_kernel_descriptor *descriptor, kwi_kernel **out_kernel,
+                            kw_error *err);
+kw_status kwi_definition_create(kwi_owner *owner, const char *schema,
+                                const kw_definition *definition, kwi_definition **out_definition,
+                                kw_error *err);
+
+// Frees a record that is not registered, without calling a kernel's destructor.
+void kwi_kernel_free(kwi_kernel *kernel);
+void kwi_definition_free(kwi_definition *definition);
+
+static inline const kwi_kernel *kwi_kernel_of(const kw_kernel *kernel)
+{
+    return (const kwi_kernel *)(const void *)kernel;
+}
+
+// Writes "name in library at file:line".
+void kwi_registration_describe(const kwi_registration *registration, kwi_text *text);
+
+// One reference more, or one fewer; the last one puts the record on the list of the dead.
+void kwi_registration_retain(kwi_registration *registration) KWI_REQUIRES(kwi_role_writer);
+void kwi_registration_release(kwi_registration *registration, kwi_registration **dead)
+    KWI_REQUIRES(kwi_role_writer);
+
+// Position of an id among the owner's registrations, or of the first larger one.
+size_t kwi_owner_position(const kwi_owner *owner, uint64_t id) KWI_REQUIRES(kwi_role_writer);
+kwi_registration *kwi_owner_find(const kwi_owner *owner, uint64_t id) KWI_REQUIRES(kwi_role_writer);
+
+#endif // KWI_REGISTRY_REGISTRATION_H

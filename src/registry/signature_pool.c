@@ -1,0 +1,110 @@
+// The signature pool: one boxing entry and one permanent table for each C signature.
+//
+// Layer:   registry
+// Threads: under the writer lock; a slot's contents are immutable.
+// SPDX-License-Identifier: MIT
+
+#include "registry/signature_pool.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "rcu/reclaim.h"
+#include "registry/error_kernels.h"
+#include "registry/hooks.h"
+#include "table/resolve.h"
+
+// guard: lock writer.
+static kwi_signature_slot *slots KWI_GUARDED_BY(kwi_role_writer);
+
+static void free_slot(kwi_signature_slot *slot)
+{
+    if (slot->end != NULL) {
+        kwi_table_destroy(slot->end);
+    }
+    kwi_signature_destroy(slot->signature);
+    kwi_free_string(slot->code);
+    kwi_free(slot, sizeof *slot);
+}
+
+kw_function kwi_signature_slot_box(const kwi_signature_slot *slot)
+{
+    return slot != NULL && slot->signature != NULL ? kwi_signature_box(slot->signature)
+                                                   : (kw_function)kwi_refuse_unsigned;
+}
+
+static bool make_end(kwi_signature_slot *slot)
+{
+    const kwi_resolve_input nothing = {
+        .missing = &kwi_kernel_removed.base,
+        .ambiguous = &kwi_kernel_ambiguous.base,
+        .box = kwi_signature_slot_box(slot),
+    };
+    slot->end = kwi_table_resolve(&nothing);
+    if (slot->end == NULL) {
+        return false;
+    }
+    slot->end->block.state = KWI_BLOCK_PERMANENT;
+    return true;
+}
+
+static kw_status make_slot(const char *code, kwi_signature_slot **out_slot, kw_error *err)
+{
+    kwi_signature_slot *slot = kwi_allocate(sizeof *slot);
+    if (slot == NULL) {
+        return kwi_fail_memory(err);
+    }
+    kw_status status = KW_OK;
+    if (code[0] != '\0') {
+        status = kwi_signature_create(code, kwi_boxed_invoke_top, kwi_boxed_refuse_frame,
+                                      &slot->signature, err);
+    }
+    if (status == KW_OK) {
+        slot->code = kwi_copy_string(code);
+        if (slot->code == NULL || !make_end(slot)) {
+            status = kwi_fail_memory(err);
+        }
+    }
+    if (status != KW_OK) {
+        free_slot(slot);
+        return status;
+    }
+    *out_slot = slot;
+    return KW_OK;
+}
+
+kw_status kwi_signature_pool_get(const char *code, kwi_signature_slot **out_slot, kw_error *err)
+{
+    const char *wanted = code != NULL ? code : "";
+    for (kwi_signature_slot *slot = slots; slot != NULL; slot = slot->next) {
+        if (strcmp(slot->code, wanted) == 0) {
+            slot->reference_count++;
+            *out_slot = slot;
+            return KW_OK;
+        }
+    }
+    kwi_signature_slot *slot = NULL;
+    kw_status status = make_slot(wanted, &slot, err);
+    if (status != KW_OK) {
+        return status;
+    }
+    slot->reference_count = 1;
+    slot->next = slots;
+    slots = slot;
+    *out_slot = slot;
+    return KW_OK;
+}
+
+void kwi_signature_pool_put(kwi_signature_slot *slot)
+{
+    if (slot == NULL || --slot->reference_count > 0) {
+        return;
+    }
+    kwi_signature_slot **link = &slots;
+    while (*link != slot) {
+        link = &(*link)->next;
+    }
+    *link = slot->next;
+    free_slot(slot);
+}

@@ -1,0 +1,33 @@
+// The signature pool: one boxing entry and one permanent table for each C signature.
+//
+// Layer:   registry
+// Threads: under the writer lock; a slot's contents are immutable.
+// SPDX-License-Identifier: MIT
+
+#ifndef KWI_REGISTRY_SIGNATURE_POOL_H
+#define KWI_REGISTRY_SIGNATURE_POOL_H
+
+#include <stdint.h>
+
+#include <keyway/inline/table.h>
+
+#include "base/role.h"
+#include "value/signature.h"
+
+typedef struct kwi_signature_slot {
+    char *code;               // "" for operators that have no C form
+    kwi_signature *signature; // NULL for those
+    kw_table *end;            // version 0 of every operator with this signature: not defined
+    uint64_t reference_count; // operators
+    struct kwi_signature_slot *next;
+} kwi_signature_slot;
+
+// Finds or makes the slot of a code; NULL stands for "no C form". One reference for the caller.
+kw_status kwi_signature_pool_get(const char *code, kwi_signature_slot **out_slot, kw_error *err)
+    KWI_REQUIRES(kwi_role_writer);
+void kwi_signature_pool_put(kwi_signature_slot *slot) KWI_REQUIRES(kwi_role_writer);
+
+// The boxing entry of a slot: what entries of boxed kernels call.
+kw_function kwi_signature_slot_box(const kwi_signature_slot *slot);
+
+#endif // KWI_REGISTRY_SIGNATURE_POOL_H

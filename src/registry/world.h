@@ -1,0 +1,64 @@
+// The world: what the process has one of. The writer lock, the reclaimer, the newest version.
+//
+// Layer:   registry
+// Threads: any; the lock serialises every change of every dispatcher.
+// SPDX-License-Identifier: MIT
+//
+// W1  The lock is never held while waiting for a grace period, running a destructor, or calling a
+//     listener. So a kernel may register, and a destructor or listener may too.
+
+#ifndef KWI_REGISTRY_WORLD_H
+#define KWI_REGISTRY_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <keyway/dispatcher.h>
+
+#include "base/role.h"
+#include "rcu/reclaim.h"
+#include "registry/registration.h"
+
+// An array of a name index that readers may still walk.
+typedef struct kwi_old_array {
+    struct kwi_old_array *next;
+    size_t bytes; // of the allocation, this header included
+    uint64_t ticket;
+    uint64_t padding; // keeps what follows 16-byte aligned
+} kwi_old_array;
+
+typedef struct kwi_world {
+    // guard: lock writer, all of it.
+    kwi_reclaimer reclaimer;
+    kwi_old_array *old_arrays;
+    kw_dispatcher *dispatchers;
+    uint64_t kernel_count; // alive
+    uint64_t interned_bytes;
+} kwi_world;
+
+extern kwi_world kwi_the_world KWI_GUARDED_BY(kwi_role_writer);
+
+// Prepares threads and fork handlers, once; every later call returns the same.
+kw_status kwi_world_init(void);
+
+void kwi_world_lock(void) KWI_ACQUIRES(kwi_role_writer);
+void kwi_world_unlock(void) KWI_RELEASES(kwi_role_writer);
+
+// A grace period for everything retired so far, then a pass: frees what nobody uses, runs the
+// destructors of what died. Waits; not inside a section, not with the lock.
+void kwi_world_reclaim(void) KWI_EXCLUDES(kwi_role_writer);
+
+// The same for a commit that holds the lock and has done all it wanted: gives it up.
+void kwi_world_unlock_and_reclaim(kwi_registration *dead) KWI_RELEASES(kwi_role_writer);
+
+// Ends records that no table names any more: runs their destructors, then counts them as gone.
+void kwi_world_bury(kwi_registration *dead) KWI_EXCLUDES(kwi_role_writer);
+
+// Whether the calling thread runs a destructor of the library's making.
+bool kwi_world_is_burying(void);
+
+// Keeps an array until a grace period is over.
+void kwi_world_defer_array(kwi_old_array *array) KWI_REQUIRES(kwi_role_writer);
+
+#endif // KWI_REGISTRY_WORLD_H

@@ -1,0 +1,161 @@
+// Operator names: checking and splitting.
+//
+// Layer:   schema
+// Threads: any.
+// SPDX-License-Identifier: MIT
+
+#include "schema/name.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+// The language is Python-like and these are its words. More of Python's are not: "lambda", "from"
+// and "try" name arguments.
+static const char *const keywords[] = {
+    "if",     "in",       "is",     "not",   "and",    "or",       "for",
+    "while",  "else",     "elif",   "def",   "class",  "with",     "as",
+    "import", "pass",     "return", "raise", "assert", "del",      "global",
+    "break",  "continue", "None",   "True",  "False",  "NoneType", "Ellipsis",
+};
+
+bool kwi_name_is_keyword(const char *text, size_t length)
+{
+    for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++) {
+        if (strlen(keywords[i]) == length && memcmp(keywords[i], text, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static size_t identifier_length(const char *text)
+{
+    size_t length = 0;
+    if (kwi_name_starts_with(text[0])) {
+        while (kwi_name_continues_with(text[length])) {
+            length++;
+        }
+    }
+    return length;
+}
+
+bool kwi_name_is_identifier(const char *text, size_t length)
+{
+    if (length == 0 || !kwi_name_starts_with(text[0])) {
+        return false;
+    }
+    for (size_t i = 1; i < length; i++) {
+        if (!kwi_name_continues_with(text[i])) {
+            return false;
+        }
+    }
+    return !kwi_name_is_keyword(text, length);
+}
+
+const char *kwi_name_overload_problem(const char *text, size_t length)
+{
+    if (length == strlen("default") && memcmp(text, "default", length) == 0) {
+        return "\"default\" means the overload without a name; leave it out";
+    }
+    if (length >= 2 && text[0] == '_' && text[1] == '_') {
+        return "an overload name cannot begin with two underscores";
+    }
+    return NULL;
+}
+
+// A quoted piece for a sentence, or the words for the end. The buffer holds one character.
+static const char *describe(char c, char buffer[8])
+{
+    kwi_text text;
+    kwi_text_init(&text, buffer, 8);
+    if (c == '\0') {
+        return "the end";
+    }
+    kwi_text_add(&text, c > ' ' && c <= '~' ? "'%c'" : "0x%02x", (unsigned char)c);
+    return buffer;
+}
+
+static kw_status fail_expected(const char *name, size_t offset, const char *expected, kw_error *err)
+{
+    char found[8];
+    return kwi_fail(err, KW_MALFORMED_NAME,
+                    "operator name \"%.80s\": at byte %zu: expected %s but found %s", name, offset,
+                    expected, describe(name[offset], found));
+}
+
+// Moves `position` over one identifier.
+static kw_status check_part(const char *name, size_t *position, kw_error *err)
+{
+    const char *part = name + *position;
+    size_t length = identifier_length(part);
+    if (length == 0) {
+        return fail_expected(name, *position, "an identifier", err);
+    }
+    if (kwi_name_is_keyword(part, length)) {
+        return kwi_fail(err, KW_MALFORMED_NAME,
+                        "operator name \"%.80s\": at byte %zu: expected an identifier but found "
+                        "the word \"%.*s\"",
+                        name, *position, (int)length, part);
+    }
+    *position += length;
+    return KW_OK;
+}
+
+static kw_status check_overload(const char *name, size_t offset, size_t end, kw_error *err)
+{
+    const char *problem = kwi_name_overload_problem(name + offset, end - offset);
+    if (problem == NULL) {
+        return KW_OK;
+    }
+    return kwi_fail(err, KW_MALFORMED_NAME, "operator name \"%.80s\": at byte %zu: %s", name,
+                    offset, problem);
+}
+
+kw_status kwi_name_check(const char *name, kw_error *err)
+{
+    if (name == NULL) {
+        return kwi_fail(err, KW_INVALID_ARGUMENT, "the operator name is NULL");
+    }
+    if (memchr(name, '\0', KWI_NAME_MAX + 1) == NULL) {
+        return kwi_fail(err, KW_MALFORMED_NAME, "operator name \"%.80s...\": longer than %d bytes",
+                        name, KWI_NAME_MAX);
+    }
+    size_t position = 0;
+    kw_status status = check_part(name, &position, err);
+    if (status == KW_OK && name[position] == ':') {
+        if (name[position + 1] != ':') {
+            return fail_expected(name, position + 1, "':'", err);
+        }
+        position += 2;
+        status = check_part(name, &position, err);
+    }
+    if (status == KW_OK && name[position] == '.') {
+        size_t offset = ++position;
+        status = check_part(name, &position, err);
+        if (status == KW_OK) {
+            status = check_overload(name, offset, position, err);
+        }
+    }
+    if (status == KW_OK && name[position] != '\0') {
+        return fail_expected(name, position, "the end", err);
+    }
+    return status;
+}
+
+kwi_name kwi_name_split(const char *name)
+{
+    kwi_name parts = {.base = {.offset = 0}};
+    const char *colons = strstr(name, "::");
+    if (colons != NULL) {
+        parts.ns = (kwi_span){.offset = 0, .length = (uint32_t)(colons - name)};
+        parts.base.offset = parts.ns.length + 2;
+    }
+    const char *base = name + parts.base.offset;
+    parts.base.length = (uint32_t)strcspn(base, ".");
+    if (base[parts.base.length] == '.') {
+        parts.overload.offset = parts.base.offset + parts.base.length + 1;
+        parts.overload.length = (uint32_t)strlen(name + parts.overload.offset);
+    }
+    return parts;
+}

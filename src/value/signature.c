@@ -1,0 +1,167 @@
+// Signatures: making the call interface and the closure of a code.
+//
+// Layer:   value
+// Threads: any; creation shares nothing.
+// SPDX-License-Identifier: MIT
+
+#include "value/signature.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "value/signature_body.h"
+
+_Static_assert(KWI_SCHEMA_ARGS_MAX == KW_FRAME_ARGS_MAX, "a frame holds what a schema may have");
+_Static_assert(KWI_SCHEMA_RETURNS_MAX == KW_FRAME_RETURNS_MAX, "and what it may return");
+
+// A key set is a struct of one 64-bit integer. Both calling conventions that matter, System V on
+// x86-64 and AAPCS64, pass it exactly as they pass the integer.
+#define KEYSET_TYPE (&ffi_type_uint64)
+_Static_assert(sizeof(kw_keyset) == sizeof(uint64_t), "a key set is passed as an integer");
+
+// The list views have one layout. Size and alignment are given, because libffi would compute them
+// at first use, by a write that two threads could make at once.
+#define COUNT_TYPE (sizeof(size_t) == sizeof(uint64_t) ? &ffi_type_uint64 : &ffi_type_uint32)
+static ffi_type *view_elements[] = {&ffi_type_pointer, COUNT_TYPE, NULL};
+static ffi_type view_type = {.size = sizeof(kw_tensor_list),
+                             .alignment = _Alignof(kw_tensor_list),
+                             .type = FFI_TYPE_STRUCT,
+                             .elements = view_elements};
+
+const uint8_t kwi_signature_tags[KWI_C_FORM_COUNT] = {
+    [KWI_C_TENSOR] = KW_TAG_TENSOR,        [KWI_C_INT] = KW_TAG_INT,
+    [KWI_C_FLOAT] = KW_TAG_FLOAT,          [KWI_C_BOOL] = KW_TAG_BOOL,
+    [KWI_C_STRING] = KW_TAG_STRING,        [KWI_C_TENSOR_LIST] = KW_TAG_TENSOR_LIST,
+    [KWI_C_INT_LIST] = KW_TAG_INT_LIST,    [KWI_C_FLOAT_LIST] = KW_TAG_FLOAT_LIST,
+    [KWI_C_BOOL_LIST] = KW_TAG_BOOL_LIST,  [KWI_C_OPTIONAL_INT] = KW_TAG_INT,
+    [KWI_C_OPTIONAL_FLOAT] = KW_TAG_FLOAT, [KWI_C_OPTIONAL_BOOL] = KW_TAG_BOOL,
+};
+
+static ffi_type *parameter_type(uint8_t form)
+{
+    switch ((kwi_c_form)form) {
+    case KWI_C_INT:
+        return &ffi_type_sint64;
+    case KWI_C_FLOAT:
+        return &ffi_type_double;
+    case KWI_C_BOOL:
+        return &ffi_type_uint8;
+    case KWI_C_TENSOR_LIST:
+    case KWI_C_INT_LIST:
+    case KWI_C_FLOAT_LIST:
+    case KWI_C_BOOL_LIST:
+        return &view_type;
+    case KWI_C_TENSOR:
+    case KWI_C_STRING:
+    case KWI_C_OPTIONAL_INT:
+    case KWI_C_OPTIONAL_FLOAT:
+    case KWI_C_OPTIONAL_BOOL:
+    case KWI_C_FORM_COUNT:
+        break;
+    }
+    return &ffi_type_pointer;
+}
+
+static kw_status prepare_interface(kwi_signature *signature, kw_error *err)
+{
+    const kwi_c_signature *forms = &signature->forms;
+    unsigned count = 0;
+    signature->parameters[count++] = &ffi_type_pointer;
+    signature->parameters[count++] = KEYSET_TYPE;
+    for (uint32_t i = 0; i < forms->arg_count; i++) {
+        signature->parameters[count++] = parameter_type(forms->args[i]);
+    }
+    for (uint32_t i = 0; i < forms->return_count; i++) {
+        signature->parameters[count++] = &ffi_type_pointer;
+    }
+    signature->cif = &signature->cif_body;
+    ffi_status prepared = ffi_prep_cif(signature->cif, FFI_DEFAULT_ABI, count, &ffi_type_sint32,
+                                       signature->parameters);
+    if (prepared != FFI_OK) {
+        return kwi_fail(err, KW_NOT_SUPPORTED, "libffi cannot call the C signature \"%s\"",
+                        signature->code);
+    }
+    return KW_OK;
+}
+
+static ffi_closure *allocate_closure(void **out_entry)
+{
+#ifdef KWI_TESTING
+    // libffi allocates by itself; this makes its failure one of the library's own.
+    void *probe = kwi_allocate(1);
+    if (probe == NULL) {
+        return NULL;
+    }
+    kwi_free(probe, 1);
+#endif
+    return ffi_closure_alloc(sizeof(ffi_closure), out_entry);
+}
+
+static kw_status prepare_closure(kwi_signature *signature, kw_error *err)
+{
+    void *entry = NULL;
+    signature->closure = allocate_closure(&entry);
+    if (signature->closure == NULL) {
+        return kwi_fail_memory(err);
+    }
+    if (ffi_prep_closure_loc(signature->closure, signature->cif, kwi_signature_box_handler,
+                             signature, entry) != FFI_OK) {
+        return kwi_fail(err, KW_NOT_SUPPORTED, "libffi cannot make closures here");
+    }
+    // C has no cast from an object pointer to a function pointer; the platforms of dlsym() do.
+    _Static_assert(sizeof signature->entry == sizeof entry, "code and data pointers are alike");
+    memcpy(&signature->entry, &entry, sizeof entry);
+    return KW_OK;
+}
+
+kw_status kwi_signature_create(const char *code, kwi_boxed_invoke invoke, kwi_boxed_refuse refuse,
+                               kwi_signature **out_signature, kw_error *err)
+{
+    kwi_c_signature forms;
+    kw_status status = kwi_c_signature_decode(code, &forms, err);
+    if (status != KW_OK) {
+        return status;
+    }
+    KWI_ASSERT(invoke != NULL && refuse != NULL);
+    kwi_signature *signature = kwi_allocate(sizeof *signature);
+    if (signature == NULL) {
+        return kwi_fail_memory(err);
+    }
+    signature->forms = forms;
+    signature->invoke = invoke;
+    signature->refuse = refuse;
+    memcpy(signature->code, code, strlen(code) + 1); // fits: it was decoded
+    status = prepare_interface(signature, err);
+    if (status == KW_OK) {
+        status = prepare_closure(signature, err);
+    }
+    if (status != KW_OK) {
+        kwi_signature_destroy(signature);
+        return status;
+    }
+    *out_signature = signature;
+    return KW_OK;
+}
+
+void kwi_signature_destroy(kwi_signature *take_signature)
+{
+    if (take_signature == NULL) {
+        return;
+    }
+    if (take_signature->closure != NULL) {
+        ffi_closure_free(take_signature->closure);
+    }
+    kwi_free(take_signature, sizeof *take_signature);
+}
+
+const char *kwi_signature_code(const kwi_signature *signature)
+{
+    return signature->code;
+}
+
+kw_function kwi_signature_box(const kwi_signature *signature)
+{
+    return signature->entry;
+}

@@ -1,0 +1,432 @@
+// Schemas that do not parse: each with its status, the byte it fails at, and what is expected
+// there. SPDX-License-Identifier: MIT
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "schema/schema.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+// A caret, which the language does not have, stands before the byte that the error names.
+typedef struct error_row {
+    const char *marked;
+    const char *phrase; // of the sentence
+} error_row;
+
+static const error_row rows[] = {
+    // The declaration.
+    {"^", "expected an operator name but found the end"},
+    {"   ^", "an operator name but found the end"},
+    {"# only a comment^", "an operator name but found the end"},
+    {"^(Tensor x) -> ()", "an operator name but found \"(\""},
+    {"^1foo(Tensor x) -> ()", "an operator name but found a number"},
+    {"^::foo(Tensor x) -> ()", "an operator name"},
+    {"^-> ()", "an operator name but found \"->\""},
+    {"foo^", "expected '(' but found the end"},
+    {"ns::foo.bar^", "expected '('"},
+    {"foo ^\n(Tensor x) -> ()", "found the end of the line"},
+    {"foo()^", "expected \"->\" but found the end"},
+    {"foo() ->^", "a type but found the end"},
+    {"foo() ->^\n()", "a type but found the end of the line"},
+    {"foo()^\n-> ()", "expected \"->\" but found the end of the line"},
+    {"foo(Tensor x) ^Tensor", "expected \"->\""},
+    {"foo(Tensor x) ^=> ()", "expected \"->\" but found \"=\""},
+    {"foo(Tensor x) ^- > ()", "expected \"->\" but found \"-\""},
+    {"foo(Tensor x) ^: ()", "expected \"->\""},
+    {"foo(^", "a type but found the end"},
+    {"foo(Tensor x^", "',' or ')' but found the end"},
+    {"foo(Tensor x ^-> ()", "',' or ')' but found \"->\""},
+    {"foo(Tensor x) -> Tensor Tensor ^y", "expected the end but found \"y\""},
+    {"foo(Tensor x) -> ()^; bar", "expected the end but found \";\""},
+    {"foo(Tensor x) -> ()\n^bar(Tensor y) -> ()", "expected the end but found \"bar\""},
+    {"foo() -> ()\n# comment\n\n^x", "expected the end"},
+    {"foo() -> ()^)", "expected the end"},
+    {"^{foo}() -> ()", "an operator name but found \"{\""},
+    // Names.
+    {"a::b^::c(Tensor x) -> ()", "expected '('"},
+    {"foo.a^.b(Tensor x) -> ()", "expected '('"},
+    {"foo:^bar(Tensor x) -> ()", "expected ':'"},
+    {"foo::^(Tensor x) -> ()", "an operator name"},
+    {"foo::^.bar(Tensor x) -> ()", "an operator name"},
+    {"foo.^(Tensor x) -> ()", "an overload name"},
+    {"foo^.5(Tensor x) -> ()", "expected '(' but found \".5\""},
+    {"foo^-bar(Tensor x) -> ()", "expected '('"},
+    {"foo.^default(Tensor x) -> Tensor", "leave it out"},
+    {"foo.^__init__(Tensor x) -> Tensor", "two underscores"},
+    {"foo . ^__x(Tensor x) -> Tensor", "two underscores"},
+    {"^if(Tensor x) -> ()", "an operator name but found \"if\""},
+    {"ns::^None(Tensor x) -> ()", "an operator name but found \"None\""},
+    {"foo.^in(Tensor x) -> ()", "an overload name but found \"in\""},
+    {"^\xc3\xa9t\xc3\xa9(Tensor x) -> ()", "a byte outside ASCII"},
+    {"fo^\xc3\xb6(Tensor x) -> ()", "a byte outside ASCII"},
+    // Arguments.
+    {"foo(Tensor^) -> ()", "an argument name but found \")\""},
+    {"foo(Tensor x,^) -> ()", "a type but found \")\""},
+    {"foo(Tensor x, ^, Tensor y) -> ()", "a type but found \",\""},
+    {"foo(^, Tensor y) -> ()", "a type but found \",\""},
+    {"foo(Tensor x ^Tensor y) -> ()", "',' or ')' but found \"Tensor\""},
+    {"foo(Tensor x^; Tensor y) -> ()", "',' or ')' but found \";\""},
+    {"foo(Tensor ^if) -> ()", "an argument name but found \"if\""},
+    {"foo(Tensor ^in) -> ()", "an argument name"},
+    {"foo(Tensor ^def) -> ()", "an argument name"},
+    {"foo(Tensor ^class) -> ()", "an argument name"},
+    {"foo(Tensor ^None) -> ()", "an argument name"},
+    {"foo(Tensor ^NoneType) -> ()", "an argument name"},
+    {"foo(Tensor ^Ellipsis) -> ()", "an argument name"},
+    {"foo(Tensor ^1x) -> ()", "an argument name but found a number with letters in it"},
+    {"foo(Tensor ^1) -> ()", "an argument name but found \"1\""},
+    {"foo(Tensor ^\"x\") -> ()", "an argument name"},
+    {"foo(Tensor x^\xe2\x82\xac) -> ()", "a byte outside ASCII"},
+    {"foo(* ^Tensor x) -> ()", "',' or ')' but found \"Tensor\""},
+    {"foo(...^, Tensor x) -> ()", "')' after \"...\""},
+    {"foo(Tensor x, ...^, *) -> ()", "')' after \"...\""},
+    {"foo(Tensor x, ... ^y) -> ()", "')' after \"...\""},
+    {"foo(int x=1, ^...) -> ()", "no \"...\" after a default"},
+    {"foo(int x=1, *, int y, ^...) -> ()", "no \"...\" after a default"},
+    {"foo(^.. Tensor x) -> ()", "a type but found \".\""},
+    {"foo(int a=1, int ^b) -> ()", "argument \"b\" follows one with a default"},
+    {"foo(Tensor? a=None, Tensor ^b) -> ()", "argument \"b\""},
+    {"foo(int a=1, int[]? ^b) -> ()", "argument \"b\""},
+    {"foo(int a=1, int[] b, int ^c) -> ()", "argument \"c\""},
+    // Types.
+    {"foo(^Foo x) -> ()", "a type but found \"Foo\""},
+    {"foo(^tensor x) -> ()", "written Tensor"},
+    {"foo(^Tuple(int,int) t) -> ()", "tuples are not supported"},
+    {"foo(^(int, Tensor) t) -> ()", "tuples are not supported"},
+    {"foo(^List(int) t) -> ()", "a list is written"},
+    {"foo(^Optional(int) t) -> ()", "an optional is written"},
+    {"foo(^double x) -> ()", "a double is written float"},
+    {"foo(^int64_t x) -> ()", "written int or SymInt"},
+    {"foo(^Dict(str, Tensor) d) -> ()", "Dict is not supported"},
+    {"foo(^Union(int, Tensor) u) -> ()", "Union is not supported"},
+    {"foo(^Future(int) f) -> ()", "Future is not supported"},
+    {"foo(^RRef(Tensor) r) -> ()", "RRef is not supported"},
+    {"foo(^Await(int) r) -> ()", "Await is not supported"},
+    {"foo(^__torch__.torch.classes.a.B x) -> ()", "classes are not supported"},
+    {"foo(^vector<int> x) -> ()", "a type but found \"vector\""},
+    {"foo(^const Tensor x) -> ()", "a type but found \"const\""},
+    {"foo(Tensor^& x) -> ()", "an argument name but found \"&\""},
+    {"foo(Tensor^* x) -> ()", "an argument name but found \"*\""},
+    {"foo(^t x) -> t", "a type but found \"t\""},
+    {"foo(^True x) -> ()", "a type but found \"True\""},
+    {"foo(^[] x) -> ()", "a type but found \"[\""},
+    {"foo(^? x) -> ()", "a type but found \"?\""},
+    {"foo(int[^-1] x) -> ()", "']' or the size of the list"},
+    {"foo(int[^a] x) -> ()", "']' or the size of the list"},
+    {"foo(int[^1_000] x) -> ()", "a number with letters in it"},
+    {"foo(int[^0x2] x) -> ()", "a number with letters in it"},
+    {"foo(int[^2.5] x) -> ()", "a size of at most 32 bits but found \"2.5\""},
+    {"foo(int[^2j] x) -> ()", "a size of at most 32 bits"},
+    {"foo(int[^4294967296] x) -> ()", "a size of at most 32 bits"},
+    {"foo(int[^99999999999999999999] x) -> ()", "a size of at most 32 bits"},
+    {"foo(int[2 ^x) -> ()", "expected ']'"},
+    {"foo(int[2^,3] x) -> ()", "expected ']'"},
+    {"foo(int[ ^x) -> ()", "']' or the size of the list"},
+    {"foo(int[2]^[] x) -> ()", "an argument name but found \"[\""},
+    {"foo(int[2]?^? x) -> ()", "an argument name but found \"?\""},
+    {"foo(int[]^[] x) -> ()", "lists of lists are not supported"},
+    {"foo(int[]^[4] x) -> ()", "lists of lists are not supported"},
+    {"foo(int[]?^[] x) -> ()", "lists of lists are not supported"},
+    // Alias annotations.
+    {"foo(Tensor(a ^x) -> ()", "')' after the alias annotation"},
+    {"foo(Tensor(^) x) -> ()", "an alias set but found \")\""},
+    {"foo(Tensor(a|^) x) -> ()", "an alias set"},
+    {"foo(Tensor(^|a) x) -> ()", "an alias set but found \"|\""},
+    {"foo(Tensor(^1) x) -> ()", "an alias set but found \"1\""},
+    {"foo(Tensor(^!) x) -> ()", "an alias set but found \"!\""},
+    {"foo(Tensor(a!^!) x) -> ()", "')' after the alias annotation"},
+    {"foo(Tensor(a -> ^) x) -> ()", "an alias set"},
+    {"foo(Tensor(a -> b^!) x) -> ()", "')' after the alias annotation"},
+    {"foo(Tensor(a -> b ^-> c) x) -> ()", "')' after the alias annotation"},
+    {"foo(Tensor(a^, b) x) -> ()", "')' after the alias annotation"},
+    {"foo(Tensor?^(a!) x) -> ()", "an argument name but found \"(\""},
+    {"foo(Tensor(a)^(b) x) -> ()", "an argument name but found \"(\""},
+    {"foo(Tensor!^! x) -> ()", "an argument name but found \"!\""},
+    {"foo(Tensor? x) -> Tensor?^(a)", "expected the end but found \"(\""},
+    // Defaults.
+    {"foo(int x=^) -> ()", "a constant but found \")\""},
+    {"foo(int x=^+1) -> ()", "a constant but found \"+\""},
+    {"foo(int x=-^-1) -> ()", "a number but found \"-\""},
+    {"foo(int x=-^None) -> ()", "a number but found \"None\""},
+    {"foo(int x=-^Mean) -> ()", "a number but found \"Mean\""},
+    {"foo(int x=^abc) -> ()", "a constant but found \"abc\""},
+    {"foo(str s=^abc) -> ()", "a constant"},
+    {"foo(bool x=^true) -> ()", "a constant"},
+    {"foo(float x=^inf) -> ()", "a constant"},
+    {"foo(float x=^nan) -> ()", "a constant"},
+    {"foo(int x=^int32) -> ()", "a constant"},
+    {"foo(ScalarType? x=^int32) -> ()", "a constant"},
+    {"foo(int x=^if) -> ()", "a constant"},
+    {"foo(int x=^NoneType) -> ()", "a constant"},
+    {"foo(int x=^[1]) -> ()", "a constant but found \"[\""},
+    {"foo(int x=1 ^2) -> ()", "',' or ')' but found \"2\""},
+    {"foo(int x=1.5^.2) -> ()", "',' or ')' but found \".2\""},
+    {"foo(int x=^0b1) -> ()", "a number with letters in it"},
+    {"foo(int x=^0x10) -> ()", "a number with letters in it"},
+    {"foo(int x=^1_000) -> ()", "a number with letters in it"},
+    {"foo(int x=^1e) -> ()", "a number with letters in it"},
+    {"foo(int x=^1jj) -> ()", "a number with letters in it"},
+    {"foo(int x=^9223372036854775808) -> ()", "an integer of 64 bits"},
+    {"foo(int x=-^9223372036854775809) -> ()", "an integer of 64 bits"},
+    {"foo(int? x=^9223372036854775808) -> ()", "an integer of 64 bits"},
+    {"foo(float x=^1e400) -> ()", "a number that a double can hold"},
+    {"foo(int x=^1e400) -> ()", "a number that a double can hold"},
+    {"foo(complex c=^1e400j) -> ()", "a number that a double can hold"},
+    {"foo(complex c=^1) -> ()", "an imaginary number"},
+    {"foo(complex c=^1.5) -> ()", "an imaginary number"},
+    {"foo(Device d=^cuda) -> ()", "a string but found \"cuda\""},
+    {"foo(Device d=^None) -> ()", "a string but found \"None\""},
+    {"foo(Tensor x=^1) -> ()", "None, the only default of this type"},
+    {"foo(Generator g=^1) -> ()", "None, the only default of this type"},
+    {"foo(Quantizer q=^\"x\") -> ()", "None, the only default of this type"},
+    {"foo(Tensor[] x=^None) -> ()", "a list of this type cannot have one"},
+    {"foo(Tensor[2] x=^None) -> ()", "a list of this type cannot have one"},
+    {"foo(str[] s=^[\"a\"]) -> ()", "a list of this type cannot have one"},
+    {"foo(str[] s=^[]) -> ()", "a list of this type cannot have one"},
+    {"foo(Tensor[] x=^[]) -> ()", "a list of this type cannot have one"},
+    {"foo(Scalar[] s=^[]) -> ()", "a list of this type cannot have one"},
+    {"foo(int?[] s=^[]) -> ()", "a list of this type cannot have one"},
+    {"foo(int[] x=^None) -> ()", "expected '['"},
+    {"foo(int[] x=^1) -> ()", "expected '['"},
+    {"foo(int[2] x=^Mean) -> ()", "expected '['"},
+    {"foo(int[2] x=^None) -> ()", "a constant of type int for the list"},
+    {"foo(int[2] x=^1.5) -> ()", "a constant of type int for the list"},
+    {"foo(int[] x=[^1.5]) -> ()", "a constant of type int for the list"},
+    {"foo(int[] x=[1, ^True]) -> ()", "a constant of type int for the list"},
+    {"foo(float[] x=[^True]) -> ()", "a constant of type float for the list"},
+    {"foo(bool[] x=[^1]) -> ()", "a constant of type bool for the list"},
+    {"foo(bool[2] x=^\"a\") -> ()", "a constant of type bool for the list"},
+    {"foo(int[2] k=[1,^]) -> ()", "a constant but found \"]\""},
+    {"foo(int[2] k=[^) -> ()", "a constant but found \")\""},
+    {"foo(int[2] k=[1 ^2]) -> ()", "',' or ']'"},
+    {"foo(int[2] k=[^[1]]) -> ()", "a constant but found \"[\""},
+    {"foo(int[]? x=^[1]) -> ()", "a constant but found \"[\""},
+    {"foo(Any a=^None) -> ()", "this type cannot have one"},
+    {"foo(Stream s=^None) -> ()", "this type cannot have one"},
+    {"foo(NoneType x=^None) -> ()", "this type cannot have one"},
+    {"foo(Storage x=^None) -> ()", "this type cannot have one"},
+    {"foo(Tensor[]^=[] x) -> ()", "an argument name but found \"=\""},
+    // Strings.
+    {"foo(str s=^\"unterminated) -> ()", "a string without its end"},
+    {"foo(str s=^'unterminated\") -> ()", "a string without its end"},
+    {"foo(str s=^\"two\nlines\") -> ()", "a string without its end"},
+    {"foo(str s=^\"\"\"three\"\") -> ()", "a string without its end"},
+    {"foo(str s=\"a\" ^\"b\") -> ()", "',' or ')' but found"},
+    {"foo(str s=\"a^\\x41\") -> ()", "an escape that the language does not have"},
+    {"foo(str s=\"a^\\q\") -> ()", "an escape that the language does not have"},
+    {"foo(str s=\"^\\8\") -> ()", "an escape that the language does not have"},
+    {"foo(str s=\"^\\777\") -> ()", "an escape that the language does not have"},
+    {"foo(str s=\"a^\\", "an escape that the language does not have"},
+    {"foo(str s=\"^\xc3\xa9\") -> ()", "a byte outside ASCII"},
+    {"foo(# ^\xc3\xa9\n) -> ()", "a byte outside ASCII"},
+    // Returns.
+    {"foo(Tensor x) -> (Tensor, ^)", "a type but found \")\""},
+    {"foo(Tensor x) -> (Tensor^", "',' or ')' but found the end"},
+    {"foo(Tensor x) -> (^", "a type but found the end"},
+    {"foo(Tensor x) -> (...^, Tensor)", "')' after \"...\""},
+    {"foo(Tensor x) -> ...^, Tensor", "expected the end"},
+    {"foo(Tensor x) -> (^*, Tensor)", "a type but found \"*\""},
+    {"foo(Tensor x) -> (^(Tensor, Tensor))", "tuples are not supported"},
+    {"foo(Tensor x) -> (Tensor a^=None)", "',' or ')' but found \"=\""},
+    {"foo(Tensor x) -> Tensor a^=None", "expected the end"},
+    {"foo(Tensor x) -> Tensor^, Tensor", "expected the end"},
+    {"foo(Tensor x) -> (Tensor ^if)", "',' or ')' but found \"if\""},
+    {"foo(Tensor x) -> Tensor ^in", "expected the end but found \"in\""},
+    {"foo(Tensor x) -> ^void", "a type but found \"void\""},
+    {"foo(Tensor self) -> Tensor^.x", "expected the end"},
+    {"foo(Tensor x) -> Tensor^\x01", "a control character"},
+    {"foo(Tensor x) -> ()^\xff", "a byte outside ASCII"},
+};
+
+// Fails as a schema and as every assertion about failures says.
+static void expect_failure(const char *text, kw_status status, unsigned offset, const char *phrase)
+{
+    char place[32];
+    snprintf(place, sizeof place, "at byte %u: ", offset);
+    uint64_t bytes = kwi_memory_bytes();
+    kwi_schema *schema = NULL;
+    kw_error err = KW_ERROR_INIT;
+    cr_expect_eq(kwi_schema_parse(text, &schema, &err), status, "%s", text);
+    cr_expect_eq(err.status, status, "%s", text);
+    cr_expect_null(schema, "%s", text);
+    cr_expect_eq(kwi_memory_bytes(), bytes, "%s", text);
+    cr_expect_eq(strncmp(err.text, place, strlen(place)), 0, "%s\n  byte %u: %s", text, offset,
+                 err.text);
+    cr_expect(strstr(err.text, phrase) != NULL, "%s\n  \"%s\": %s", text, phrase, err.text);
+}
+
+Test(schema_error, malformed_schema_fails_at_its_byte)
+{
+    cr_assert_geq(COUNT(rows), 120);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char text[128];
+        const char *caret = strchr(rows[i].marked, '^');
+        cr_assert_not_null(caret);
+        snprintf(text, sizeof text, "%.*s%s", (int)(caret - rows[i].marked), rows[i].marked,
+                 caret + 1);
+        expect_failure(text, KW_MALFORMED_SCHEMA, (unsigned)(caret - rows[i].marked),
+                       rows[i].phrase);
+    }
+}
+
+Test(schema_error, error_shows_the_schema)
+{
+    kwi_schema *schema = NULL;
+    kw_error err = KW_ERROR_INIT;
+    cr_expect_eq(kwi_schema_parse(" foo(Tensor) -> ()", &schema, &err), KW_MALFORMED_SCHEMA);
+    cr_expect_str_eq(err.text, "at byte 11: expected an argument name but found \")\", "
+                               "in \"foo(Tensor) -> ()\"");
+    cr_expect_eq(kwi_schema_parse("foo(Tensor) -> ()", &schema, NULL), KW_MALFORMED_SCHEMA);
+}
+
+Test(schema_error, missing_text_is_an_invalid_argument)
+{
+    kwi_schema *schema = NULL;
+    cr_expect_eq(kwi_schema_parse(NULL, &schema, NULL), KW_INVALID_ARGUMENT);
+    kwi_schema_destroy(NULL);
+}
+
+// Writes "foo(" and `count` of `item`, separated by commas, and `end`.
+static void write_many(char *text, const char *start, int count, const char *item, const char *end)
+{
+    strcpy(text, start);
+    for (int i = 0; i < count; i++) {
+        strcat(text, i > 0 ? ", " : "");
+        strcat(text, item);
+    }
+    strcat(text, end);
+}
+
+Test(schema_error, argument_count_is_bounded_and_both_numbers_are_told)
+{
+    char text[2048];
+    kwi_schema *schema = NULL;
+    kw_error err = KW_ERROR_INIT;
+    write_many(text, "foo(", 64, "Tensor x", ") -> ()");
+    cr_assert_eq(kwi_schema_parse(text, &schema, &err), KW_OK, "%s", err.text);
+    cr_expect_eq(schema->arg_count, 64);
+    cr_expect_eq(schema->tensor_mask, UINT64_MAX);
+    kwi_schema_destroy(schema);
+    write_many(text, "foo(", 65, "Tensor x", ") -> ()");
+    cr_expect_eq(kwi_schema_parse(text, &schema, &err), KW_TOO_MANY_ARGUMENTS);
+    cr_expect(strstr(err.text, "65 arguments") != NULL && strstr(err.text, "64") != NULL, "%s",
+              err.text);
+    write_many(text, "foo(", 65, "Tensor x", ")");
+    cr_expect_eq(kwi_schema_parse(text, &schema, &err), KW_MALFORMED_SCHEMA, "syntax comes first");
+}
+
+Test(schema_error, return_count_is_bounded_and_both_numbers_are_told)
+{
+    char text[1024];
+    kwi_schema *schema = NULL;
+    kw_error err = KW_ERROR_INIT;
+    write_many(text, "foo() -> (", 16, "int", ")");
+    cr_assert_eq(kwi_schema_parse(text, &schema, &err), KW_OK, "%s", err.text);
+    cr_expect_eq(schema->return_count, 16);
+    kwi_schema_destroy(schema);
+    write_many(text, "foo() -> (", 17, "int", ")");
+    cr_expect_eq(kwi_schema_parse(text, &schema, &err), KW_TOO_MANY_ARGUMENTS);
+    cr_expect(strstr(err.text, "17 returns") != NULL && strstr(err.text, "16") != NULL, "%s",
+              err.text);
+}
+
+Test(schema_error, text_length_is_bounded)
+{
+    char *text = malloc(KWI_SCHEMA_TEXT_MAX + 2);
+    memset(text, ' ', KWI_SCHEMA_TEXT_MAX + 1);
+    memcpy(text, "foo() -> ()", 11);
+    text[KWI_SCHEMA_TEXT_MAX] = '\0';
+    kwi_schema *schema = NULL;
+    cr_assert_eq(kwi_schema_parse(text, &schema, NULL), KW_OK);
+    cr_expect_str_eq(schema->text, "foo() -> ()");
+    kwi_schema_destroy(schema);
+    text[KWI_SCHEMA_TEXT_MAX] = ' ';
+    text[KWI_SCHEMA_TEXT_MAX + 1] = '\0';
+    expect_failure(text, KW_MALFORMED_SCHEMA, KWI_SCHEMA_TEXT_MAX, "no schema is longer");
+    free(text);
+}
+
+Test(schema_error, name_length_is_bounded)
+{
+    char text[KWI_NAME_MAX + 32];
+    memset(text, 'x', sizeof text);
+    memcpy(text, "a::", 3);
+    strcpy(text + KWI_NAME_MAX, "() -> ()");
+    kwi_schema *schema = NULL;
+    cr_assert_eq(kwi_schema_parse(text, &schema, NULL), KW_OK);
+    cr_expect_eq(strlen(schema->name), KWI_NAME_MAX);
+    kwi_schema_destroy(schema);
+    strcpy(text + KWI_NAME_MAX, "x() -> ()");
+    text[KWI_NAME_MAX] = 'x';
+    expect_failure(text, KW_MALFORMED_SCHEMA, 0, "longer than 255 bytes");
+}
+
+Test(schema_error, long_tokens_and_schemas_are_cut_in_the_sentence)
+{
+    char text[4096];
+    memset(text, 'y', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    memcpy(text, "foo(", 4);
+    kw_error err = KW_ERROR_INIT;
+    kwi_schema *schema = NULL;
+    cr_expect_eq(kwi_schema_parse(text, &schema, &err), KW_MALFORMED_SCHEMA);
+    cr_expect_lt(strlen(err.text), 400);
+    cr_expect(strstr(err.text, "...\"") != NULL, "%s", err.text);
+}
+
+Test(schema_error, failed_allocation_is_no_memory)
+{
+    uint64_t bytes = kwi_memory_bytes();
+    kwi_schema *schema = NULL;
+    kw_error err = KW_ERROR_INIT;
+    kwi_memory_fail_at(1, false);
+    cr_expect_eq(kwi_schema_parse("foo() -> ()", &schema, &err), KW_NO_MEMORY);
+    cr_expect_eq(err.status, KW_NO_MEMORY);
+    cr_expect_null(schema);
+    kwi_memory_fail_at(0, false);
+    uint64_t count = kwi_memory_count();
+    cr_assert_eq(kwi_schema_parse("foo() -> ()", &schema, &err), KW_OK);
+    cr_expect_eq(kwi_memory_count(), count + 1, "a schema is one block");
+    kwi_schema_destroy(schema);
+    cr_expect_eq(kwi_memory_bytes(), bytes);
+}
+
+// Parses; a failure has a place inside the text, a success parses again to an equal schema.
+static void expect_consistent(const char *text)
+{
+    kwi_schema *schema = NULL;
+    kwi_schema *again = NULL;
+    kw_error err = KW_ERROR_INIT;
+    unsigned offset = 0;
+    if (kwi_schema_parse(text, &schema, &err) != KW_OK) {
+        cr_assert_eq(sscanf(err.text, "at byte %u: ", &offset), 1, "%s: %s", text, err.text);
+        cr_assert_leq(offset, strlen(text), "%s: %s", text, err.text);
+        return;
+    }
+    cr_assert_eq(kwi_schema_parse(schema->text, &again, &err), KW_OK, "%s: %s", text, err.text);
+    cr_assert(kwi_schema_equal(schema, again, NULL), "%s", text);
+    kwi_schema_destroy(schema);
+    kwi_schema_destroy(again);
+}
+
+Test(schema_error, every_cut_and_every_changed_byte_is_handled)
+{
+    static const char original[] = "ns::foo.out(Tensor(a! -> a|*)[2]? x, int?[] y, float z=-1.5e3, "
+                                   "str s='a\\n', int[2] k=[1,2], "
+                                   "*, Tensor(b!) out) -> (Tensor(a!) r, ...)";
+    static const char replacements[] = "()[],:.*=?!|->#'\"\\ \n09ejxN_\x80\x01";
+    char text[sizeof original];
+    for (size_t i = 0; i < sizeof original; i++) {
+        memcpy(text, original, sizeof original);
+        text[i] = '\0';
+        expect_consistent(text);
+        for (size_t k = 0; k < sizeof replacements - 1 && i < sizeof original - 1; k++) {
+            text[i] = replacements[k];
+            expect_consistent(text);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+// Random operators and fallbacks: every slot and mask against the reference, in shuffled orders.
+//
+// The generator is seeded with the number of the case, which a failure prints. Registrations are
+// drawn sparse and dense, with bare building blocks, fallthroughs and shared fallback kernels.
+// SPDX-License-Identifier: MIT
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "unit/table_fixture.h"
+#include "unit/table_reference.h"
+
+#define CASE_COUNT 100000
+#define SHUFFLE_EVERY 8 // cases: one in so many is resolved in more orders
+#define CALLS 16        // random key sets a case
+
+static bool happens(uint64_t *state, unsigned per_mille)
+{
+    return kwi_random(state) % 1000 < per_mille;
+}
+
+// How likely a key is to have a kernel, in thousandths.
+static unsigned draw_density(uint64_t *state)
+{
+    static const unsigned densities[] = {0, 10, 30, 100, 300, 700};
+    return densities[kwi_random(state) % (sizeof densities / sizeof densities[0])];
+}
+
+static kwi_candidate draw_candidate(uint64_t *state, const kw_kernel *kernel, kw_key key)
+{
+    bool fallthrough = happens(state, 250);
+    bool boxed = fallthrough || happens(state, 300);
+    return (kwi_candidate){.kernel = kernel,
+                           .unboxed = boxed ? NULL : kwi_fixture_unboxed,
+                           .key = key,
+                           .fallthrough = fallthrough};
+}
+
+static void draw_kernels(kwi_fixture *fixture, uint64_t *state)
+{
+    unsigned density = draw_density(state);
+    unsigned alias_density = draw_density(state);
+    fixture->kernel_count = 0;
+    for (kw_key key = 1; key < KW_KEY_LIMIT; key++) {
+        unsigned likely = kw_key_is_alias(key) ? alias_density : density;
+        if (kw_key_is_valid(key) && happens(state, likely)) {
+            fixture->kernels[fixture->kernel_count++] =
+                draw_candidate(state, kwi_fixture_kernel(key), key);
+        }
+    }
+}
+
+static void draw_fallbacks(kwi_fixture *fixture, uint64_t *state)
+{
+    unsigned density = draw_density(state);
+    const kwi_candidate shared = draw_candidate(state, kwi_fixture_fallback(0), KW_KEY_Undefined);
+    for (unsigned slot = 0; slot < KW_SLOT_COUNT; slot++) {
+        kwi_candidate *fallback = &fixture->fallbacks[slot];
+        kw_key key = kw_key_of_slot((int)slot);
+        *fallback = (kwi_candidate){.kernel = NULL};
+        if (happens(state, density)) {
+            *fallback = slot == 0 || happens(state, 500)
+                            ? shared
+                            : draw_candidate(state, kwi_fixture_fallback(slot), key);
+            fallback->unboxed = NULL;
+        }
+    }
+    kwi_fallbacks_prepare(&fixture->prepared, fixture->fallbacks);
+}
+
+static kwi_reference reference_of(const kwi_fixture *fixture)
+{
+    kwi_reference reference = {.fallbacks = fixture->fallbacks};
+    for (size_t i = 0; i < fixture->kernel_count; i++) {
+        reference.direct[fixture->kernels[i].key] = &fixture->kernels[i];
+    }
+    return reference;
+}
+
+static void expect_slot(const kw_table *table, const kwi_reference *reference, unsigned slot,
+                        unsigned number)
+{
+    kw_key key = kw_key_of_slot((int)slot);
+    kwi_reference_winner winner = kwi_reference_resolve(reference, key);
+    kwi_candidate expected = {.kernel = winner.rule == KWI_RULE_AMBIGUOUS ? kwi_fixture_ambiguous()
+                                                                          : kwi_fixture_missing()};
+    if (winner.candidate != NULL) {
+        expected = *winner.candidate;
+    }
+    const kw_entry *entry = kwi_table_entry(table, slot);
+    kw_function function = expected.unboxed != NULL ? expected.unboxed : kwi_fixture_box;
+    const char *name = kw_key_name(key);
+    cr_assert_eq(kwi_table_rule(table, slot), winner.rule, "case %u, %s", number, name);
+    cr_assert_eq(entry->kernel, expected.kernel, "case %u, %s", number, name);
+    cr_assert_eq(entry->function, function, "case %u, %s", number, name);
+    cr_assert_eq(kwi_table_is_fallthrough(table, slot), expected.fallthrough, "case %u, %s", number,
+                 name);
+}
+
+static void expect_masks(const kw_table *table, const kwi_reference *reference, uint64_t *state,
+                         unsigned number)
+{
+    kwi_reference_masks masks;
+    kwi_reference_masks_make(reference, &masks);
+    for (unsigned i = 0; i < KW_BACKEND_COUNT; i++) {
+        cr_assert_eq(kwi_table_mask(table, i).bits, masks.backend[i], "case %u, backend %u", number,
+                     i);
+    }
+    for (unsigned i = 0; i < CALLS; i++) {
+        kw_keyset keys = {kwi_random(state) & kwi_random(state) & KW_KEYSET_FULL};
+        uint64_t masked = keys.bits & kwi_table_mask(table, kw_keyset_backend_number(keys)).bits;
+        cr_assert_eq(masked, kwi_reference_masked(&masks, keys.bits), "case %u", number);
+    }
+}
+
+static void count_rules(const kw_table *table, unsigned counts[KWI_RULE_COUNT])
+{
+    for (unsigned slot = 0; slot < KW_SLOT_COUNT; slot++) {
+        counts[kwi_table_rule(table, slot)]++;
+    }
+}
+
+// T1, T2 and T5
+static void expect_canonical(const kw_table *table, unsigned number)
+{
+    unsigned seen = 0;
+    for (unsigned slot = 0; slot < KW_SLOT_COUNT; slot++) {
+        cr_assert(table->index[slot] <= seen, "case %u, slot %u", number, slot);
+        seen += table->index[slot] == seen;
+    }
+    cr_assert_eq(seen, table->entry_count, "case %u", number);
+    seen = 0;
+    for (unsigned i = 0; i < KW_BACKEND_COUNT; i++) {
+        unsigned mask_number = (unsigned)table->mask_at[i] - table->mask_at[0];
+        cr_assert(mask_number <= seen, "case %u, backend %u", number, i);
+        seen += mask_number == seen;
+        cr_assert_eq(kwi_table_mask(table, i).bits & 0xffff, 0xffff, "case %u", number);
+    }
+    cr_assert_eq(seen, table->mask_count, "case %u", number);
+    cr_assert_eq(table->block.bytes, (table->mask_at[0] + seen) * sizeof(uint64_t));
+}
+
+static void shuffle(kwi_fixture *fixture, uint64_t *state)
+{
+    for (size_t i = fixture->kernel_count; i > 1; i--) {
+        size_t other = (size_t)(kwi_random(state) % i);
+        kwi_candidate kept = fixture->kernels[other];
+        fixture->kernels[other] = fixture->kernels[i - 1];
+        fixture->kernels[i - 1] = kept;
+    }
+}
+
+// T6
+static void expect_same_in_other_orders(kwi_fixture *fixture, const kw_table *table,
+                                        uint64_t *state, unsigned number)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        shuffle(fixture, state);
+        kw_table *other = kwi_fixture_resolve(fixture);
+        cr_assert_eq(table->block.bytes, other->block.bytes, "case %u", number);
+        cr_assert_eq(
+            memcmp(table->mask_at, other->mask_at, table->block.bytes - sizeof table->block), 0,
+            "case %u", number);
+        kwi_table_destroy(other);
+    }
+}
+
+Test(table_random, every_slot_and_mask_equals_the_reference, .timeout = 300)
+{
+    static kwi_fixture fixture;
+    unsigned rule_counts[KWI_RULE_COUNT] = {0};
+    for (unsigned number = 0; number < CASE_COUNT; number++) {
+        uint64_t state = (number + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
+        draw_kernels(&fixture, &state);
+        draw_fallbacks(&fixture, &state);
+        kwi_reference reference = reference_of(&fixture);
+        kw_table *table = kwi_fixture_resolve(&fixture);
+        for (unsigned slot = 0; slot < KW_SLOT_COUNT; slot++) {
+            expect_slot(table, &reference, slot, number);
+        }
+        expect_masks(table, &reference, &state, number);
+        expect_canonical(table, number);
+        count_rules(table, rule_counts);
+        if (number % SHUFFLE_EVERY == 0) {
+            expect_same_in_other_orders(&fixture, table, &state, number);
+        }
+        kwi_table_destroy(table);
+    }
+    for (int rule = 0; rule < KWI_RULE_COUNT; rule++) {
+        cr_assert(rule_counts[rule] > CASE_COUNT / 50, "%s", kwi_rule_name((kwi_rule)rule));
+    }
+}
