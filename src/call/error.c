@@ -17,12 +17,8 @@ static kwi_call_area *current_area(void)
     return block != NULL ? kwi_call_area_of(block) : NULL;
 }
 
-kwi_text *kwi_call_error_start(kw_status status)
+static kwi_text *start(kwi_call_area *area, kw_status status)
 {
-    kwi_call_area *area = current_area();
-    if (area == NULL) {
-        return NULL;
-    }
     area->status = status;
     area->is_open = true;
     area->wants_name = false;
@@ -31,10 +27,18 @@ kwi_text *kwi_call_error_start(kw_status status)
     return &area->text;
 }
 
+kwi_text *kwi_call_error_start(kw_status status)
+{
+    kwi_call_area *area = current_area();
+    return area != NULL ? start(area, status) : NULL;
+}
+
 kw_status kwi_call_error_removed(void)
 {
-    if (kwi_call_error_start(KW_OPERATOR_REMOVED) != NULL) {
-        current_area()->wants_name = true;
+    kwi_call_area *area = current_area();
+    if (area != NULL) {
+        (void)start(area, KW_OPERATOR_REMOVED);
+        area->wants_name = true;
     }
     return KW_OPERATOR_REMOVED;
 }
@@ -82,7 +86,7 @@ kw_status kw_call_failed(const kw_operator *op, kw_status status)
     kwi_call_area *area = kwi_call_area_of(block);
     if (!area->is_open || area->status != status) {
         // A kernel that returned a status and no sentence.
-        kwi_text_add(kwi_call_error_start(status), "%s (%d)", kw_status_message(status), status);
+        kwi_text_add(start(area, status), "%s (%d)", kw_status_message(status), status);
     }
     add_operator(area, op);
     if (kwi_u32_load_relaxed(&block->hot.depth) == 0) { // relaxed: its own word

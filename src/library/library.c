@@ -22,28 +22,23 @@ static void free_library(kw_library *library)
     }
 }
 
-static kw_status make_library(const kw_library_options *options, kw_library **out_library,
-                              kw_error *err)
+// NULL: no memory.
+static kw_library *make_library(const kw_library_options *options, kw_dispatcher *dispatcher)
 {
-    const char *ns = options->ns;
-    if (ns != NULL && !kwi_name_is_identifier(ns, strlen(ns))) {
-        return kwi_fail(err, KW_MALFORMED_NAME,
-                        "the namespace `%.64s` is no identifier; use letters, digits and _", ns);
-    }
-    const char *name = options->name != NULL ? options->name : ns != NULL ? ns : "library";
+    const char *unnamed = options->ns != NULL ? options->ns : "library";
     kw_library *library = kwi_allocate(sizeof *library);
     if (library == NULL) {
-        return kwi_fail_memory(err);
+        return NULL;
     }
-    library->name = kwi_copy_string(name);
-    library->ns = kwi_copy_string(ns);
-    if (library->name == NULL || (ns != NULL && library->ns == NULL)) {
+    library->name = kwi_copy_string(options->name != NULL ? options->name : unnamed);
+    library->ns = kwi_copy_string(options->ns);
+    if (library->name == NULL || (options->ns != NULL && library->ns == NULL)) {
         free_library(library);
-        return kwi_fail_memory(err);
+        return NULL;
     }
     library->owner.name = library->name;
-    *out_library = library;
-    return KW_OK;
+    library->owner.dispatcher = dispatcher;
+    return library;
 }
 
 kw_status kw_library_create(const kw_library_options *options, kw_library **out_library,
@@ -60,14 +55,17 @@ kw_status kw_library_create(const kw_library_options *options, kw_library **out_
     if (dispatcher == NULL) {
         return kwi_fail_memory(err);
     }
-    kw_library *library = NULL;
-    kw_status status = make_library(wanted, &library, err);
-    if (status != KW_OK) {
-        return status;
+    const char *ns = wanted->ns;
+    if (ns != NULL && !kwi_name_is_identifier(ns, strlen(ns))) {
+        return kwi_fail(err, KW_MALFORMED_NAME,
+                        "the namespace `%.64s` is no identifier; use letters, digits and _", ns);
     }
-    library->owner.dispatcher = dispatcher;
+    kw_library *library = make_library(wanted, dispatcher);
+    if (library == NULL) {
+        return kwi_fail_memory(err);
+    }
     kwi_world_lock();
-    status = kwi_dispatcher_adopt_tensor_type(dispatcher, wanted->tensor_type, err);
+    kw_status status = kwi_dispatcher_adopt_tensor_type(dispatcher, wanted->tensor_type, err);
     if (status == KW_OK) {
         dispatcher->library_count++;
     }

@@ -210,10 +210,16 @@ static void undo_implement(kwi_change *change) KWI_REQUIRES(kwi_role_writer)
 
 // Fallbacks ---------------------------------------------------------------------------------------
 
-static kwi_kernel **fallback_stack(kw_dispatcher *dispatcher, kw_key key)
+// Staging let only runtime keys pass, so the slot exists.
+static unsigned fallback_slot(const kwi_kernel *kernel)
+{
+    return kw_keyset_slot(kw_keyset_from_key(kernel->key));
+}
+
+static kwi_kernel **fallback_stack(kw_dispatcher *dispatcher, const kwi_kernel *kernel)
     KWI_REQUIRES(kwi_role_writer)
 {
-    return &dispatcher->fallback_stacks[kw_key_slot(key)];
+    return &dispatcher->fallback_stacks[fallback_slot(kernel)];
 }
 
 static kw_status fall_back(kwi_change *change, kwi_staging *staging, kw_error *err)
@@ -221,15 +227,14 @@ static kw_status fall_back(kwi_change *change, kwi_staging *staging, kw_error *e
 {
     kwi_kernel *kernel = change->kernel;
     kw_dispatcher *dispatcher = staging->dispatcher;
-    kwi_kernel **stack = fallback_stack(dispatcher, kernel->key);
+    kwi_kernel **stack = fallback_stack(dispatcher, kernel);
     if (*stack != NULL && kernel->key != KW_KEY_AutogradPrivateUse1) {
         const kwi_registration *there = &(*stack)->registration;
         return kwi_fail(err, KW_DUPLICATE_FALLBACK,
                         "the fallback of %s is held by %s, registered at %s:%u; remove it first",
                         kw_key_name(kernel->key), there->owner->name, there->file, there->line);
     }
-    const kwi_kernel *active =
-        kwi_dispatcher_fallback(dispatcher, (unsigned)kw_key_slot(kernel->key));
+    const kwi_kernel *active = kwi_dispatcher_fallback(dispatcher, fallback_slot(kernel));
     kw_status status = add_event(staging, KW_EVENT_FALLBACK, NULL, kernel->key,
                                  registration_of(active), &kernel->registration, err);
     if (status == KW_OK) {
@@ -244,7 +249,7 @@ static kw_status fall_back(kwi_change *change, kwi_staging *staging, kw_error *e
 
 static void undo_fall_back(kwi_change *change, kwi_staging *staging) KWI_REQUIRES(kwi_role_writer)
 {
-    kwi_kernel_unlink(fallback_stack(staging->dispatcher, change->kernel->key), change->kernel);
+    kwi_kernel_unlink(fallback_stack(staging->dispatcher, change->kernel), change->kernel);
     take_from_owner(&change->kernel->registration);
 }
 
@@ -275,7 +280,7 @@ static kw_status remove_kernel(kwi_kernel *kernel, kwi_staging *staging, kw_erro
 static kw_status remove_fallback(kwi_kernel *kernel, kwi_staging *staging, kw_error *err)
     KWI_REQUIRES(kwi_role_writer)
 {
-    unsigned slot = (unsigned)kw_key_slot(kernel->key);
+    unsigned slot = fallback_slot(kernel);
     kwi_kernel **stack = &staging->dispatcher->fallback_stacks[slot];
     const kwi_kernel *before = kwi_dispatcher_fallback(staging->dispatcher, slot);
     kwi_kernel_unlink(stack, kernel);
@@ -325,7 +330,7 @@ static void restore_registration(kwi_registration *registration, kwi_staging *st
     }
     kwi_kernel *kernel = kernel_of(registration);
     if (registration->kind == KWI_REGISTRATION_FALLBACK) {
-        kwi_kernel_relink(fallback_stack(staging->dispatcher, kernel->key), kernel);
+        kwi_kernel_relink(fallback_stack(staging->dispatcher, kernel), kernel);
     } else {
         kw_operator *op = (kw_operator *)(uintptr_t)kernel->base.op;
         kwi_kernel_relink(&op->kernels, kernel);

@@ -49,13 +49,15 @@ static bool make_end(kwi_signature_slot *slot)
     return true;
 }
 
-static kw_status make_slot(const char *code, kwi_signature_slot **out_slot, kw_error *err)
+// NULL: `*out_status` and `err` say why.
+static kwi_signature_slot *make_slot(const char *code, kw_status *out_status, kw_error *err)
 {
+    kw_status status = KW_OK;
     kwi_signature_slot *slot = kwi_allocate(sizeof *slot);
     if (slot == NULL) {
-        return kwi_fail_memory(err);
+        *out_status = kwi_fail_memory(err);
+        return NULL;
     }
-    kw_status status = KW_OK;
     if (code[0] != '\0') {
         status = kwi_signature_create(code, kwi_boxed_invoke_top, kwi_boxed_refuse_frame,
                                       &slot->signature, err);
@@ -68,10 +70,10 @@ static kw_status make_slot(const char *code, kwi_signature_slot **out_slot, kw_e
     }
     if (status != KW_OK) {
         free_slot(slot);
-        return status;
+        *out_status = status;
+        return NULL;
     }
-    *out_slot = slot;
-    return KW_OK;
+    return slot;
 }
 
 kw_status kwi_signature_pool_get(const char *code, kwi_signature_slot **out_slot, kw_error *err)
@@ -84,9 +86,9 @@ kw_status kwi_signature_pool_get(const char *code, kwi_signature_slot **out_slot
             return KW_OK;
         }
     }
-    kwi_signature_slot *slot = NULL;
-    kw_status status = make_slot(wanted, &slot, err);
-    if (status != KW_OK) {
+    kw_status status = KW_OK;
+    kwi_signature_slot *slot = make_slot(wanted, &status, err);
+    if (slot == NULL) {
         return status;
     }
     slot->reference_count = 1;

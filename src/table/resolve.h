@@ -27,7 +27,8 @@ kw_table *kwi_table_resolve(const kwi_resolve_input *input);
 
 void kwi_table_destroy(kw_table *table);
 
-// Whether two tables have the same entries, rules, index, masks and definition.
+// Whether two tables have the same bytes after their blocks: the same entries, rules, index, masks,
+// visibility and definition.
 bool kwi_table_equal(const kw_table *a, const kw_table *b);
 
 // The rule that filled a slot.

@@ -148,22 +148,19 @@ const char *kwi_rule_sentence(kwi_rule rule)
     return rules[rule].sentence;
 }
 
-static void sort_input(struct resolution *resolution)
+static void sort_candidate(struct resolution *resolution, const kwi_candidate *candidate)
 {
-    const kwi_resolve_input *input = resolution->input;
-    for (size_t i = 0; i < input->kernel_count; i++) {
-        kw_key key = input->kernels[i].key;
-        int slot = kw_key_slot(key);
-        KWI_ASSERT(kw_key_is_valid(key) && key != KW_KEY_Undefined);
-        if (kw_key_is_alias(key)) {
-            KWI_ASSERT(resolution->by_alias[key - KW_KEY_Autograd] == NULL);
-            resolution->by_alias[key - KW_KEY_Autograd] = &input->kernels[i];
-        } else if (slot >= 0) {
-            KWI_ASSERT(!kwi_slotset_has(resolution->direct, (unsigned)slot));
-            kwi_slotset_add(&resolution->direct, (unsigned)slot);
-        } else {
-            resolution->bare = kw_keyset_add(resolution->bare, key);
-        }
+    kw_key key = candidate->key;
+    int slot = kw_key_slot(key);
+    KWI_ASSERT(kw_key_is_valid(key) && key != KW_KEY_Undefined);
+    if (kw_key_is_alias(key)) {
+        KWI_ASSERT(resolution->by_alias[key - KW_KEY_Autograd] == NULL);
+        resolution->by_alias[key - KW_KEY_Autograd] = candidate;
+    } else if (slot >= 0) {
+        KWI_ASSERT(!kwi_slotset_has(resolution->direct, (unsigned)slot));
+        kwi_slotset_add(&resolution->direct, (unsigned)slot);
+    } else {
+        resolution->bare = kw_keyset_add(resolution->bare, key);
     }
 }
 
@@ -173,7 +170,9 @@ void kwi_rules_apply(const kwi_resolve_input *input, kwi_claims *out_claims)
     out_claims->free = kwi_slotset_full();
     out_claims->fallthrough = kwi_slotset_empty();
     out_claims->count = 0;
-    sort_input(&resolution);
+    for (size_t i = 0; i < input->kernel_count; i++) {
+        sort_candidate(&resolution, &input->kernels[i]);
+    }
     for (const struct rule *rule = rules; rule < rules + KWI_RULE_COUNT; rule++) {
         rule->apply(&resolution, rule);
     }

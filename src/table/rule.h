@@ -40,7 +40,9 @@ const char *kwi_rule_sentence(kwi_rule rule);
 // Everything a table depends on. Borrowed for the call, but for what the table names: kernels,
 // functions, definition and owner.
 typedef struct kwi_resolve_input {
-    const kwi_candidate *kernels; // one for each key that has a kernel, in any order; not Undefined
+    // One for each key that has a kernel, in any order. None for Undefined: whoever registers for
+    // it means CompositeImplicitAutograd, and the caller says so.
+    const kwi_candidate *kernels;
     size_t kernel_count;
     const kwi_fallbacks *fallbacks;          // NULL for none
     const kw_kernel *missing;                // boxed: reports that nothing serves the slot

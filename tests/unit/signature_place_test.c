@@ -139,7 +139,7 @@ static void expect_tens(TEN_INTS, TEN_FLOATS)
 #define PASS_TEN_FLOATS 0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5
 
 #define DEFINE_TESTS(name, code, type, value, boxed)                                               \
-    static const type name##_sent = value;                                                         \
+    static type const name##_sent = value;                                                         \
                                                                                                    \
     static kw_status name##_first(const kw_kernel *self, kw_keyset keys, type seen, int64_t after, \
                                   int64_t *out)                                                    \
