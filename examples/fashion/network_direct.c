@@ -24,9 +24,9 @@ size_t fashion_network_scratch_count(size_t batch)
 
 // Computes max_pool2d(relu(conv2d(x))) into `result`: [batch, C, side, side] to
 // [batch, O, side / 2, side / 2]. `other` is overwritten on the way and may be x itself.
-static void conv_block(fashion_math math, size_t batch, size_t side, const fashion_tensor *weight,
-                       const fashion_tensor *bias, const float *x, float *unfolded, float *result,
-                       float *other)
+static void conv_block(fashion_math math, size_t batch, size_t side,
+                       const fashion_parameter *weight, const fashion_parameter *bias,
+                       const float *x, float *unfolded, float *result, float *other)
 {
     const fashion_conv2d_shape conv = {
         .batch = batch,
@@ -48,8 +48,8 @@ static void conv_block(fashion_math math, size_t batch, size_t side, const fashi
     fashion_plain_max_pool2d(&pool, other, result);
 }
 
-static void linear(fashion_math math, size_t batch, const fashion_tensor *weight,
-                   const fashion_tensor *bias, const float *x, float *y)
+static void linear(fashion_math math, size_t batch, const fashion_parameter *weight,
+                   const fashion_parameter *bias, const float *x, float *y)
 {
     const size_t m = weight->shape[0];
     const size_t k = weight->shape[1];

@@ -12,10 +12,10 @@
 #include "float_file.h"
 
 // Gives the tensor the next values of the storage.
-static void place(fashion_tensor *tensor, const float **next)
+static void place(fashion_parameter *tensor, const float **next)
 {
     tensor->values = *next;
-    *next += fashion_tensor_count(tensor);
+    *next += fashion_parameter_count(tensor);
 }
 
 bool fashion_weights_load(const char *path, fashion_weights *out_weights, fashion_error *err)
@@ -60,7 +60,7 @@ void fashion_weights_fini(fashion_weights *weights)
     *weights = (fashion_weights){.storage = NULL};
 }
 
-size_t fashion_tensor_count(const fashion_tensor *tensor)
+size_t fashion_parameter_count(const fashion_parameter *tensor)
 {
     size_t count = 1;
     for (size_t i = 0; i < tensor->rank; i++) {

@@ -16,23 +16,23 @@
 // Floats in the file: 144 + 16 + 4,608 + 32 + 100,352 + 64 + 640 + 10.
 #define FASHION_WEIGHTS_COUNT 105866U
 
-typedef struct fashion_tensor {
+typedef struct fashion_parameter {
     const float *values; // borrowed from the weights; row-major
     size_t rank;
     size_t shape[4]; // `rank` extents, then zeros
-} fashion_tensor;
+} fashion_parameter;
 
 // In file order.
 typedef struct fashion_weights {
-    fashion_tensor conv1_weight;   // [16, 1, 3, 3]
-    fashion_tensor conv1_bias;     // [16]
-    fashion_tensor conv2_weight;   // [32, 16, 3, 3]
-    fashion_tensor conv2_bias;     // [32]
-    fashion_tensor linear1_weight; // [64, 1568]
-    fashion_tensor linear1_bias;   // [64]
-    fashion_tensor linear2_weight; // [10, 64]
-    fashion_tensor linear2_bias;   // [10]
-    float *storage;                // owned; all of the above
+    fashion_parameter conv1_weight;   // [16, 1, 3, 3]
+    fashion_parameter conv1_bias;     // [16]
+    fashion_parameter conv2_weight;   // [32, 16, 3, 3]
+    fashion_parameter conv2_bias;     // [32]
+    fashion_parameter linear1_weight; // [64, 1568]
+    fashion_parameter linear1_bias;   // [64]
+    fashion_parameter linear2_weight; // [10, 64]
+    fashion_parameter linear2_bias;   // [10]
+    float *storage;                   // owned; all of the above
 } fashion_weights;
 
 /// Loads `weights.bin`.
@@ -45,6 +45,6 @@ bool fashion_weights_load(const char *path, fashion_weights *out_weights, fashio
 void fashion_weights_fini(fashion_weights *weights);
 
 /// Returns the product of the extents.
-size_t fashion_tensor_count(const fashion_tensor *tensor);
+size_t fashion_parameter_count(const fashion_parameter *tensor);
 
 #endif // FASHION_WEIGHTS_H

@@ -24,6 +24,12 @@
 #define KW_COLD __attribute__((cold, noinline))
 #define KW_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define KW_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+// Calls through the address that the loader resolved, without the jump through the PLT.
+#if defined(__clang__)
+#define KW_NO_PLT
+#else
+#define KW_NO_PLT __attribute__((noplt))
+#endif
 #else
 #error "Keyway needs a compiler with GNU attributes and __atomic built-ins: GCC or Clang"
 #endif

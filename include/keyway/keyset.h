@@ -391,7 +391,8 @@ static inline unsigned kw_keyset_slot_with(kw_keyset keys, unsigned backend_numb
 {
     // Bit 15 is a backend's, but `| 1` overwrites it where it lands, so functionality n is bit n
     // and bit 0 stands for none. The result is at most 48, inside the 64 rules.
-    unsigned functionality = 63U ^ (unsigned)__builtin_clzll(keys.bits >> 15 | 1);
+    // As wide as a pointer, so that indexing needs no extension.
+    uint64_t functionality = UINT64_C(63) ^ (uint64_t)__builtin_clzll(keys.bits >> 15 | 1);
     kwi_slot_rule rule = kwi_slot_rules[functionality];
     return rule.offset + (backend_number & rule.backend_mask);
 }

@@ -14,10 +14,17 @@
     X(NONE, "none")                                                                                \
     X(NO_GRACE_PERIOD, "no-grace-period")                                                          \
     X(ANNOUNCE_AFTER_LEAVING, "announce-after-leaving")                                            \
+    X(SLOT_BEFORE_DEPTH, "slot-before-depth")                                                      \
     X(VERSION_BEFORE_TABLES, "version-before-tables")                                              \
+    X(LIMIT_WITHOUT_VERSION, "limit-without-version")                                              \
+    X(PIN_OUTSIDE_SECTION, "pin-outside-section")                                                  \
+    X(NESTED_SNAPSHOT_REPINS, "nested-snapshot-repins")                                            \
     X(IGNORE_PINS, "ignore-pins")                                                                  \
     X(IGNORE_ANNOUNCEMENTS, "ignore-announcements")                                                \
     X(TOP_ANNOUNCEMENT_ONLY, "top-announcement-only")                                              \
+    X(ANNOUNCEMENTS_BEFORE_PINS, "announcements-before-pins")                                      \
+    X(UNRIPE_RECLAIMED, "unripe-reclaimed")                                                        \
+    X(NO_NEW_TICKET, "no-new-ticket")                                                              \
     X(MIDDLE_FREED_AT_ONCE, "middle-freed-at-once")                                                \
     X(KERNEL_FREED_WITH_REGISTRATION, "kernel-freed-with-registration")
 

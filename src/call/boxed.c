@@ -9,6 +9,7 @@
 
 #include "call/error.h"
 #include "call/top.h"
+#include "registry/dispatcher.h"
 #include "registry/hooks.h"
 #include "registry/operator.h"
 #include "registry/registration.h"
@@ -31,12 +32,12 @@ static kw_keyset value_keys(const kw_value *value, const kw_tensor_type *type)
     return keys;
 }
 
-static kw_keyset frame_keys(const kwi_definition *definition, const kw_frame *frame)
+static kw_keyset frame_keys(uint64_t tensor_mask, const kw_tensor_type *type, const kw_frame *frame)
 {
     kw_keyset keys = kw_keyset_empty();
-    for (uint64_t left = definition->schema->tensor_mask; left != 0; left &= left - 1) {
+    for (uint64_t left = tensor_mask; left != 0; left &= left - 1) {
         const kw_value *value = &frame->args[__builtin_ctzll(left)];
-        keys = kw_keyset_union(keys, value_keys(value, definition->tensor_type));
+        keys = kw_keyset_union(keys, value_keys(value, type));
     }
     return keys;
 }
@@ -59,17 +60,25 @@ static bool fits(const kwi_schema *schema, const kw_frame *frame)
     return args_fit && returns_fit;
 }
 
-// What a call can know of its frame before it runs: counts, and that keys can be read at all.
-static inline kw_status check_frame(const kwi_definition *definition, const kw_frame *frame)
+KW_COLD static kw_status refuse_tensors(void)
 {
-    if (KW_UNLIKELY(!fits(definition->schema, frame))) {
-        return refuse_frame(definition->schema, frame);
+    return kw_fail(KW_NOT_SUPPORTED,
+                   "the dispatcher has no tensor type, so a boxed call cannot read the keys of its "
+                   "tensors; give it one when it or a library is created");
+}
+
+// What a call can know of its frame before it runs: the counts, and the keys of the arguments.
+static inline kw_status read_frame(const kw_operator *op, const kwi_schema *schema,
+                                   const kw_frame *frame, kw_keyset *out_keys)
+{
+    if (KW_UNLIKELY(!fits(schema, frame))) {
+        return refuse_frame(schema, frame);
     }
-    if (KW_UNLIKELY(definition->tensor_type == NULL) && definition->schema->tensor_mask != 0) {
-        return kw_fail(KW_NOT_SUPPORTED,
-                       "the dispatcher has no tensor type, so a boxed call cannot read the keys of "
-                       "its tensors; give it one when it or a library is created");
+    const kw_tensor_type *type = kwi_dispatcher_tensor_type(op->dispatcher);
+    if (KW_UNLIKELY(type == NULL) && schema->tensor_mask != 0) {
+        return refuse_tensors();
     }
+    *out_keys = frame_keys(schema->tensor_mask, type, frame);
     return KW_OK;
 }
 
@@ -105,10 +114,7 @@ kw_status kw_call_boxed(const kw_operator *op, kw_frame *frame)
     kw_keyset argument_keys = kw_keyset_empty();
     kw_status status = KW_OK;
     if (KW_LIKELY(definition != NULL)) {
-        status = check_frame(definition, frame);
-        if (KW_LIKELY(status == KW_OK)) {
-            argument_keys = frame_keys(definition, frame);
-        }
+        status = read_frame(op, definition->schema, frame, &argument_keys);
     }
     if (KW_LIKELY(status == KW_OK)) {
         kw_keyset keys;
@@ -195,8 +201,8 @@ kw_status kwi_boxed_invoke_top(const kw_kernel *self, kw_keyset keys, kw_frame *
 
 void kwi_boxed_refuse_frame(const kw_kernel *self, kw_frame *frame, const char *sentence)
 {
-    const kwi_definition *definition = kwi_top_table()->definition;
-    const kw_tensor_type *type = definition != NULL ? definition->tensor_type : NULL;
+    const kw_operator *op = kwi_top_table()->block.owner;
+    const kw_tensor_type *type = op != NULL ? kwi_dispatcher_tensor_type(op->dispatcher) : NULL;
     for (uint32_t i = 0; i < frame->return_count; i++) {
         kw_value *value = &frame->returns[i];
         if (value->tag == KW_TAG_TENSOR && type != NULL && type->release != NULL) {

@@ -39,7 +39,7 @@ typedef struct kwi_announced {
 static inline const kwi_block *kwi_chain_find(const kwi_ptr_cell *root, uint64_t pinned)
 {
     uint64_t newest = kwi_u64_load_acquire(&kwi_version.newest); // [pair: version]
-    uint64_t limit = newest < pinned ? newest : pinned;
+    uint64_t limit = newest < pinned && !KWI_FAULT(LIMIT_WITHOUT_VERSION) ? newest : pinned;
     KWI_YIELD();
     const kwi_block *block = kwi_ptr_load_acquire(root); // [pair: table-publish]
     KWI_YIELD();
@@ -54,6 +54,12 @@ static inline const kwi_block *kwi_chain_find(const kwi_ptr_cell *root, uint64_t
 static inline void kwi_announce_store(kw_thread *thread, uint32_t depth, kwi_ptr_cell *slot,
                                       const kwi_block *block)
 {
+    if (KWI_FAULT(SLOT_BEFORE_DEPTH)) {
+        kwi_ptr_store_release(slot, block); // [pair: announce]
+        KWI_YIELD();
+        kwi_u32_store_release(&thread->depth, depth + 1); // [pair: announce]
+        return;
+    }
     kwi_u32_store_release(&thread->depth, depth + 1); // [pair: announce]
     KWI_YIELD();
     kwi_ptr_store_release(slot, block); // [pair: announce]

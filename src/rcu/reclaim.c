@@ -82,6 +82,21 @@ static bool scan_announcements(kwi_words *announced)
     return true;
 }
 
+// C2: the order of the two.
+static bool scan_threads(kwi_reclaimer *reclaimer)
+{
+    if (KWI_FAULT(ANNOUNCEMENTS_BEFORE_PINS)) {
+        bool scanned = scan_announcements(&reclaimer->announced);
+        KWI_YIELD();
+        return scanned && scan_pins(&reclaimer->pins);
+    }
+    if (!scan_pins(&reclaimer->pins)) {
+        return false;
+    }
+    KWI_YIELD();
+    return scan_announcements(&reclaimer->announced);
+}
+
 static void keep(kwi_reclaimer *reclaimer, kwi_block *block)
 {
     block->next = reclaimer->retired;
@@ -141,7 +156,7 @@ static void unlink_block(kwi_block *block)
 // The decision for one block: true if it is free now. Otherwise it has been put where it waits.
 static bool decide(kwi_reclaimer *reclaimer, kwi_block *block)
 {
-    if (block->ticket > reclaimer->done) {
+    if (block->ticket > reclaimer->done && !KWI_FAULT(UNRIPE_RECLAIMED)) {
         keep(reclaimer, block); // C1
         return false;
     }
@@ -154,7 +169,9 @@ static bool decide(kwi_reclaimer *reclaimer, kwi_block *block)
         }
         unlink_block(block);
         if (at > 0 && !KWI_FAULT(MIDDLE_FREED_AT_ONCE)) {
-            block->ticket = reclaimer->tick + 1; // C4
+            if (!KWI_FAULT(NO_NEW_TICKET)) {
+                block->ticket = reclaimer->tick + 1; // C4
+            }
             keep(reclaimer, block);
             return false;
         }
@@ -174,7 +191,7 @@ kwi_block *kwi_reclaim_pass(kwi_reclaimer *reclaimer, uint64_t ticket)
     if (reclaimer->retired_count == 0) {
         return NULL;
     }
-    if (!scan_pins(&reclaimer->pins) || !scan_announcements(&reclaimer->announced)) { // C2
+    if (!scan_threads(reclaimer)) {
         return NULL;
     }
     open_buckets(reclaimer);

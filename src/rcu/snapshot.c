@@ -22,11 +22,16 @@ kw_status kw_snapshot_open(kw_snapshot *out_snapshot)
     }
     uint64_t outer = kwi_u64_load_relaxed(&block->hot.pinned); // relaxed: its own word
     uint64_t version = outer;
-    if (outer == KWI_NOT_PINNED) {
+    if (outer == KWI_NOT_PINNED || KWI_FAULT(NESTED_SNAPSHOT_REPINS)) {
         // The pin is stored inside the section that read the version: a commit that makes a table
         // of this version unreachable waits for the section, and then sees the pin.
         kwi_section_enter();
         version = kwi_u64_load_acquire(&kwi_version.newest); // [pair: version]
+        if (KWI_FAULT(PIN_OUTSIDE_SECTION)) {
+            kwi_section_leave();
+            KWI_YIELD();
+            kwi_section_enter();
+        }
         KWI_YIELD();
         kwi_u64_store_release(&block->hot.pinned, version); // [pair: pin]
         kwi_section_leave();

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include <keyway/keyset.h>
@@ -158,6 +159,7 @@ static kwi_thread_block *attach(void)
     block->hot.excluded = DEFAULT_EXCLUDED;
     block->hot.kept = ~DEFAULT_EXCLUDED | KW_KEYSET_BACKEND_MASK;
     block->context = NULL;
+    memset(block->call_area, 0, sizeof block->call_area);
     block->hot.capacity = fast_capacity();
     kwi_thread_self = &block->hot;
     return block;
@@ -201,8 +203,8 @@ static kwi_deep *next_deep(kwi_ptr_cell *link, bool grow)
     if (memory == MAP_FAILED) {
         return NULL;
     }
-    // A signal handler on this thread may have linked one since. [pair: deep-link]
     void *there = NULL;
+    // A signal handler on this thread may have linked one since. [pair: deep-link]
     if (!kwi_ptr_compare_exchange_release_acquire(link, &there, memory)) {
         (void)munmap(memory, sizeof(kwi_deep));
         return there;

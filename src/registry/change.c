@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "base/yield.h"
 #include "registry/dispatcher.h"
 #include "registry/world.h"
 
@@ -158,8 +159,6 @@ static kw_status define(kwi_change *change, kwi_staging *staging, kw_error *err)
     }
     definition->op = op;
     definition->signature = op->slot;
-    definition->tensor_type =
-        op->dispatcher->tensor_type_name != NULL ? &op->dispatcher->tensor_type : NULL;
     op->definition = definition;
     kwi_staging_mark(staging, op);
     return KW_OK;
@@ -481,6 +480,9 @@ void kwi_change_finish(kwi_change *change, kwi_registration **dead)
         kwi_the_world.kernel_count++;
     }
     for (size_t i = 0; i < change->removed.count; i++) {
+        if (KWI_FAULT(KERNEL_FREED_WITH_REGISTRATION)) {
+            ((kwi_registration *)change->removed.items[i])->reference_count = 1;
+        }
         kwi_registration_release(change->removed.items[i], dead);
     }
     kwi_pointers_fini(&change->removed);

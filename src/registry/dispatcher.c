@@ -52,10 +52,29 @@ void kwi_dispatcher_prepare_fallbacks(kw_dispatcher *dispatcher)
     kwi_fallbacks_prepare(&dispatcher->fallbacks, by_slot);
 }
 
-static bool is_same_type(const kw_dispatcher *dispatcher, const kw_tensor_type *type)
+// A copy that lives as long as the dispatcher; NULL: no memory.
+static kw_tensor_type *copy_type(const kw_tensor_type *type)
 {
-    return strcmp(dispatcher->tensor_type_name, type->name) == 0 &&
-           dispatcher->tensor_type.version == type->version;
+    kw_tensor_type *copy = kwi_allocate(sizeof *copy);
+    char *name = kwi_copy_string(type->name);
+    if (copy == NULL || name == NULL) {
+        kwi_free(copy, sizeof *copy);
+        kwi_free_string(name);
+        return NULL;
+    }
+    *copy = *type;
+    copy->name = name;
+    return copy;
+}
+
+static void free_type(kw_dispatcher *dispatcher)
+{
+    // Relaxed: nobody else knows the dispatcher any more.
+    kw_tensor_type *type = kwi_ptr_load_relaxed(&dispatcher->tensor_type);
+    if (type != NULL) {
+        kwi_free_string((char *)(uintptr_t)type->name);
+        kwi_free(type, sizeof *type);
+    }
 }
 
 kw_status kwi_dispatcher_adopt_tensor_type(kw_dispatcher *dispatcher, const kw_tensor_type *type,
@@ -68,22 +87,20 @@ kw_status kwi_dispatcher_adopt_tensor_type(kw_dispatcher *dispatcher, const kw_t
         return kwi_fail(err, KW_INVALID_ARGUMENT,
                         "a tensor type needs its struct_size, a name and a function for its keys");
     }
-    if (dispatcher->tensor_type_name != NULL) {
-        return is_same_type(dispatcher, type)
-                   ? KW_OK
-                   : kwi_fail(err, KW_TENSOR_TYPE_MISMATCH,
-                              "the dispatcher's tensors are `%s` version %u, the library was "
-                              "compiled for `%s` version %u",
-                              dispatcher->tensor_type_name, dispatcher->tensor_type.version,
-                              type->name, type->version);
+    const kw_tensor_type *there = kwi_dispatcher_tensor_type(dispatcher);
+    if (there == NULL) {
+        there = copy_type(type);
+        if (there == NULL) {
+            return kwi_fail_memory(err);
+        }
+        kwi_ptr_store_release(&dispatcher->tensor_type, there); // [pair: tensor-type]
     }
-    char *name = kwi_copy_string(type->name);
-    if (name == NULL) {
-        return kwi_fail_memory(err);
+    if (strcmp(there->name, type->name) != 0 || there->version != type->version) {
+        return kwi_fail(err, KW_TENSOR_TYPE_MISMATCH,
+                        "the dispatcher's tensors are `%s` version %u, the library was compiled "
+                        "for `%s` version %u",
+                        there->name, there->version, type->name, type->version);
     }
-    dispatcher->tensor_type_name = name;
-    dispatcher->tensor_type = *type;
-    dispatcher->tensor_type.name = name;
     return KW_OK;
 }
 
@@ -110,7 +127,7 @@ static void free_dispatcher(kw_dispatcher *dispatcher) KWI_REQUIRES(kwi_role_wri
     }
     kwi_name_index_fini(&dispatcher->names);
     kwi_kernel_free(dispatcher->standard_kernel);
-    kwi_free_string(dispatcher->tensor_type_name);
+    free_type(dispatcher);
     kwi_free(dispatcher, sizeof *dispatcher);
 }
 

@@ -40,9 +40,9 @@ struct kw_dispatcher {
     kwi_owner standard;
     kwi_kernel *standard_kernel;
 
-    // guard: lock writer until set, then immutable.
-    kw_tensor_type tensor_type;
-    char *tensor_type_name; // NULL: not set
+    // guard: rcu, set once. Store: release, under the writer lock. Load: acquire, in boxed calls.
+    // NULL until a tensor type is known. [pair: tensor-type]
+    kwi_ptr_cell tensor_type;
 
     kwi_listeners listeners;
 
@@ -56,6 +56,12 @@ kwi_kernel *kwi_dispatcher_fallback(const kw_dispatcher *dispatcher, unsigned sl
 
 // Prepares `fallbacks` anew from the stacks.
 void kwi_dispatcher_prepare_fallbacks(kw_dispatcher *dispatcher) KWI_REQUIRES(kwi_role_writer);
+
+// The dispatcher's tensor type, or NULL while it has none.
+static inline const kw_tensor_type *kwi_dispatcher_tensor_type(const kw_dispatcher *dispatcher)
+{
+    return kwi_ptr_load_acquire(&dispatcher->tensor_type); // [pair: tensor-type]
+}
 
 // Sets the tensor type, or checks that it is the same. NULL fits every dispatcher.
 kw_status kwi_dispatcher_adopt_tensor_type(kw_dispatcher *dispatcher, const kw_tensor_type *type,

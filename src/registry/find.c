@@ -34,18 +34,20 @@ static kw_operator *find_visible(kw_dispatcher *dispatcher, const char *name,
     return NULL;
 }
 
-static kw_status check_arguments(const kw_dispatcher *dispatcher, const char *name, const void *out,
-                                 kw_error *err)
+KW_COLD static kw_status refuse_arguments(kw_error *err)
 {
-    if (dispatcher == NULL || name == NULL || out == NULL) {
-        return kwi_fail(err, KW_INVALID_ARGUMENT,
-                        "a look-up needs a dispatcher, a name and a place for the operator");
-    }
-    return kwi_name_check(name, err);
+    return kwi_fail(err, KW_INVALID_ARGUMENT,
+                    "a look-up needs a dispatcher, a name, a place for the operator, and for typed "
+                    "calls a C signature");
 }
 
-static kw_status refuse_unknown(const char *name, kw_error *err)
+// A malformed name is in no index, so only what was not found is checked.
+KW_COLD static kw_status refuse_unknown(const char *name, kw_error *err)
 {
+    kw_status status = kwi_name_check(name, err);
+    if (status != KW_OK) {
+        return status;
+    }
     return kwi_fail(err, KW_NOT_FOUND,
                     "no operator `%s` is registered in this dispatcher; define it, or load the "
                     "library that does",
@@ -55,9 +57,8 @@ static kw_status refuse_unknown(const char *name, kw_error *err)
 kw_status kw_operator_find(kw_dispatcher *dispatcher, const char *name, const kw_operator **out_op,
                            kw_error *err)
 {
-    kw_status status = check_arguments(dispatcher, name, out_op, err);
-    if (status != KW_OK) {
-        return status;
+    if (dispatcher == NULL || name == NULL || out_op == NULL) {
+        return refuse_arguments(err);
     }
     const kw_table *table = NULL;
     kwi_section_enter();
@@ -93,18 +94,14 @@ static kw_status check_signature(const kwi_definition *definition, const char *n
 kw_status kw_operator_find_typed(kw_dispatcher *dispatcher, const char *name, const char *signature,
                                  const kw_operator **out_op, kw_error *err)
 {
-    kw_status status = check_arguments(dispatcher, name, out_op, err);
-    if (status == KW_OK && signature == NULL) {
-        status = kwi_fail(err, KW_INVALID_ARGUMENT, "a typed look-up needs a C signature");
-    }
-    if (status != KW_OK) {
-        return status;
+    if (dispatcher == NULL || name == NULL || signature == NULL || out_op == NULL) {
+        return refuse_arguments(err);
     }
     const kw_table *table = NULL;
     kwi_section_enter();
     const kw_operator *op = find_visible(dispatcher, name, &table);
-    status = op != NULL ? check_signature(table->definition, name, signature, err)
-                        : refuse_unknown(name, err);
+    kw_status status = op != NULL ? check_signature(table->definition, name, signature, err)
+                                  : refuse_unknown(name, err);
     kwi_section_leave();
     if (status == KW_OK) {
         *out_op = op;

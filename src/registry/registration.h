@@ -91,8 +91,7 @@ struct kwi_definition {
     kw_operator *op;
     struct kwi_signature_slot *signature;
     kw_function box; // as given; NULL: the signature's own
-    const kw_tensor_type *tensor_type;
-    char *code; // the C signature, or NULL when the schema has no C form
+    char *code;      // the C signature, or NULL when the schema has no C form
 };
 typedef struct kwi_definition kwi_definition;
 

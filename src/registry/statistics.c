@@ -58,11 +58,5 @@ kw_status kw_reclaim(void)
         return KW_WOULD_WAIT_FOR_SELF;
     }
     kwi_world_reclaim();
-    kwi_world_lock();
-    bool again = kwi_reclaim_wants_grace(&kwi_the_world.reclaimer);
-    kwi_world_unlock();
-    if (again) {
-        kwi_world_reclaim(); // those that were unlinked under an older pin
-    }
     return KW_OK;
 }

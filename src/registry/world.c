@@ -98,6 +98,7 @@ void kwi_world_unlock_and_reclaim(kwi_registration *dead)
     uint64_t ticket = kwi_reclaim_ticket(&kwi_the_world.reclaimer);
     kwi_world_unlock();
     kwi_grace_period();
+    KWI_YIELD();
     kwi_world_lock();
     run_pass(ticket, &dead);
     kwi_world_unlock();
@@ -108,6 +109,12 @@ void kwi_world_reclaim(void)
 {
     kwi_world_lock();
     kwi_world_unlock_and_reclaim(NULL);
+    kwi_world_lock();
+    if (kwi_reclaim_wants_grace(&kwi_the_world.reclaimer)) {
+        kwi_world_unlock_and_reclaim(NULL);
+    } else {
+        kwi_world_unlock();
+    }
 }
 
 static void run_destructor(kwi_registration *registration)

@@ -34,7 +34,6 @@ typedef struct kwi_world {
     kwi_old_array *old_arrays;
     kw_dispatcher *dispatchers;
     uint64_t kernel_count; // alive
-    uint64_t interned_bytes;
 } kwi_world;
 
 extern kwi_world kwi_the_world KWI_GUARDED_BY(kwi_role_writer);
@@ -46,7 +45,8 @@ void kwi_world_lock(void) KWI_ACQUIRES(kwi_role_writer);
 void kwi_world_unlock(void) KWI_RELEASES(kwi_role_writer);
 
 // A grace period for everything retired so far, then a pass: frees what nobody uses, runs the
-// destructors of what died. Waits; not inside a section, not with the lock.
+// destructors of what died; and once more for what the pass unlinked under an older pin. Waits; not
+// inside a section, not with the lock.
 void kwi_world_reclaim(void) KWI_EXCLUDES(kwi_role_writer);
 
 // The same for a commit that holds the lock and has done all it wanted: gives it up.

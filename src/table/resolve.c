@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "table/claim.h"
 #include "table/mask.h"
 
 // The rule byte of an entry: the rule, and whether the kernel is a fallthrough.

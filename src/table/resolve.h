@@ -8,11 +8,28 @@
 #define KWI_TABLE_RESOLVE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <keyway/inline/table.h>
+#include <keyway/kernel.h>
 
 #include "table/candidate.h"
 #include "table/rule.h"
+
+// Everything a table depends on. Borrowed for the call, but for what the table names: kernels,
+// functions, definition and owner.
+typedef struct kwi_resolve_input {
+    // One for each key that has a kernel, in any order. None for Undefined: whoever registers for
+    // it means CompositeImplicitAutograd, and the caller says so.
+    const kwi_candidate *kernels;
+    size_t kernel_count;
+    const kwi_fallbacks *fallbacks;          // NULL for none
+    const kw_kernel *missing;                // boxed: reports that nothing serves the slot
+    const kw_kernel *ambiguous;              // boxed: reports the ambiguity of AutogradOther
+    kw_function box;                         // boxing entry of the operator's C signature
+    const struct kwi_definition *definition; // NULL while the operator has none
+    const void *owner;                       // of the table's block
+} kwi_resolve_input;
 
 // Continues T1 to T4.
 //

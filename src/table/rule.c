@@ -9,6 +9,7 @@
 #include <keyway/keyset.h>
 
 #include "base/assert.h"
+#include "table/claim.h"
 
 #define ALIAS_COUNT (KW_KEY_LIMIT - KW_KEY_Autograd)
 

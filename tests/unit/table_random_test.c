@@ -165,7 +165,7 @@ static void expect_same_in_other_orders(kwi_fixture *fixture, const kw_table *ta
     }
 }
 
-Test(table_random, every_slot_and_mask_equals_the_reference, .timeout = 300)
+Test(table_random, every_slot_and_mask_equals_the_reference, .timeout = 60)
 {
     static kwi_fixture fixture;
     unsigned rule_counts[KWI_RULE_COUNT] = {0};

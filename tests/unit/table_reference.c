@@ -74,8 +74,8 @@ static bool blocks(kw_key key, kw_key autograd)
 
 static bool is_blocked(const kwi_reference *reference, kw_key autograd)
 {
-    for (kw_key key = 1; key < KW_KEY_Autograd; key++) {
-        if (reference->direct[key] != NULL && blocks(key, autograd)) {
+    for (unsigned key = 1; key < KW_KEY_Autograd; key++) {
+        if (reference->direct[key] != NULL && blocks((kw_key)key, autograd)) {
             return true;
         }
     }
@@ -87,13 +87,31 @@ static kwi_reference_winner won(const kwi_candidate *candidate, kwi_rule rule)
     return (kwi_reference_winner){.candidate = candidate, .rule = rule};
 }
 
+// The step of CompositeImplicitAutograd. False if it leaves the key to the steps after it.
+static bool resolve_implicit(const kwi_reference *reference, kw_key key,
+                             kwi_reference_winner *out_winner)
+{
+    const kwi_candidate *implicit = reference->direct[KW_KEY_CompositeImplicitAutograd];
+    if (implicit == NULL || (key != KW_KEY_Undefined && !is_implicit(key))) {
+        return false;
+    }
+    if (key == KW_KEY_AutogradOther && is_blocked(reference, key)) {
+        *out_winner = won(NULL, KWI_RULE_AMBIGUOUS);
+        return true;
+    }
+    if (reference->direct[KW_KEY_CompositeExplicitAutograd] != NULL || is_blocked(reference, key)) {
+        return false;
+    }
+    *out_winner = won(implicit, KWI_RULE_IMPLICIT);
+    return true;
+}
+
 kwi_reference_winner kwi_reference_resolve(const kwi_reference *reference, kw_key key)
 {
     const kwi_candidate *const *direct = reference->direct;
     const kwi_candidate *non_functional = direct[KW_KEY_CompositeExplicitAutogradNonFunctional];
     const kwi_candidate *explicit_kernel = direct[KW_KEY_CompositeExplicitAutograd];
     const kwi_candidate *nested = direct[KW_KEY_CompositeImplicitAutogradNestedTensor];
-    const kwi_candidate *implicit = direct[KW_KEY_CompositeImplicitAutograd];
     const kwi_candidate *batched = direct[KW_KEY_FuncTorchBatchedDecomposition];
     const kwi_candidate *fallback = &reference->fallbacks[kw_key_slot(key)];
     bool is_undefined = key == KW_KEY_Undefined;
@@ -110,13 +128,9 @@ kwi_reference_winner kwi_reference_resolve(const kwi_reference *reference, kw_ke
     if (nested != NULL && is_nested(key)) {
         return won(nested, KWI_RULE_NESTED);
     }
-    if (implicit != NULL && (is_undefined || is_implicit(key))) {
-        if (key == KW_KEY_AutogradOther && is_blocked(reference, key)) {
-            return won(NULL, KWI_RULE_AMBIGUOUS);
-        }
-        if (explicit_kernel == NULL && !is_blocked(reference, key)) {
-            return won(implicit, KWI_RULE_IMPLICIT);
-        }
+    kwi_reference_winner winner;
+    if (resolve_implicit(reference, key, &winner)) {
+        return winner;
     }
     if (direct[KW_KEY_Autograd] != NULL && is_autograd(key)) {
         return won(direct[KW_KEY_Autograd], KWI_RULE_AUTOGRAD);
@@ -159,7 +173,8 @@ void kwi_reference_masks_make(const kwi_reference *reference, kwi_reference_mask
     for (int i = 0; i < KW_BACKEND_COUNT; i++) {
         masks->backend[i] = masks->global;
     }
-    for (kw_key key = 0; key < KW_KEY_Autograd; key++) {
+    for (unsigned number = 0; number < KW_KEY_Autograd; number++) {
+        kw_key key = (kw_key)number;
         if (kw_key_is_runtime(key)) {
             kwi_reference_winner winner = kwi_reference_resolve(reference, key);
             set_fallthrough(masks, key, winner.candidate != NULL && winner.candidate->fallthrough);

@@ -60,7 +60,7 @@ typedef struct kw_call {
 
 /// Announces the table of the calling thread's version. The one function of the fast path that is
 /// not inline.
-KW_API kw_call kw_call_begin(const kw_operator *op);
+KW_API KW_NO_PLT kw_call kw_call_begin(const kw_operator *op);
 
 /// Says why a call could not begin, in the thread's text, and returns the status.
 KW_API KW_COLD kw_status kw_call_refused(const kw_operator *op);
