@@ -41,7 +41,7 @@ static inline kw_status nn_t_t_call(const kw_operator *op, kw_keyset argument_ke
 }
 
 // A redispatch from outside a call of the operator: a call with the keys as given.
-KW_COLD static inline kw_status nn_t_t_redispatch_outside(const kw_operator *op, kw_keyset keys,
+static inline kw_status nn_t_t_redispatch_outside(const kw_operator *op, kw_keyset keys,
                                                           void *a, void **out_0)
 {
     kw_call call = kw_call_begin(op);
@@ -85,7 +85,7 @@ static inline kw_status nn_ti_t_call(const kw_operator *op, kw_keyset argument_k
 }
 
 // A redispatch from outside a call of the operator: a call with the keys as given.
-KW_COLD static inline kw_status nn_ti_t_redispatch_outside(const kw_operator *op, kw_keyset keys,
+static inline kw_status nn_ti_t_redispatch_outside(const kw_operator *op, kw_keyset keys,
                                                            void *a, int64_t b, void **out_0)
 {
     kw_call call = kw_call_begin(op);
@@ -129,7 +129,7 @@ static inline kw_status nn_ttt_t_call(const kw_operator *op, kw_keyset argument_
 }
 
 // A redispatch from outside a call of the operator: a call with the keys as given.
-KW_COLD static inline kw_status nn_ttt_t_redispatch_outside(const kw_operator *op, kw_keyset keys,
+static inline kw_status nn_ttt_t_redispatch_outside(const kw_operator *op, kw_keyset keys,
                                                             void *a, void *b, void *c, void **out_0)
 {
     kw_call call = kw_call_begin(op);
@@ -173,7 +173,7 @@ static inline kw_status nn_ttti_t_call(const kw_operator *op, kw_keyset argument
 }
 
 // A redispatch from outside a call of the operator: a call with the keys as given.
-KW_COLD static inline kw_status nn_ttti_t_redispatch_outside(const kw_operator *op, kw_keyset keys,
+static inline kw_status nn_ttti_t_redispatch_outside(const kw_operator *op, kw_keyset keys,
                                                              void *a, void *b, void *c, int64_t d,
                                                              void **out_0)
 {

@@ -1,4 +1,4 @@
-// Weights: the trained parameters of the example's network, in memory, as named tensors.
+// Weights: the trained parameters of the example's network, in memory, by name.
 //
 // Layer:     example (uses float_file)
 // Threads:   any; loaded weights do not change and may be read by all
@@ -11,11 +11,11 @@
 
 #include "float_file.h"
 
-// Gives the tensor the next values of the storage.
-static void place(fashion_parameter *tensor, const float **next)
+// Gives the parameter the next values of the storage.
+static void place(fashion_parameter *parameter, const float **next)
 {
-    tensor->values = *next;
-    *next += fashion_parameter_count(tensor);
+    parameter->values = *next;
+    *next += fashion_parameter_count(parameter);
 }
 
 bool fashion_weights_load(const char *path, fashion_weights *out_weights, fashion_error *err)
@@ -60,11 +60,11 @@ void fashion_weights_fini(fashion_weights *weights)
     *weights = (fashion_weights){.storage = NULL};
 }
 
-size_t fashion_parameter_count(const fashion_parameter *tensor)
+size_t fashion_parameter_count(const fashion_parameter *parameter)
 {
     size_t count = 1;
-    for (size_t i = 0; i < tensor->rank; i++) {
-        count *= tensor->shape[i];
+    for (size_t i = 0; i < parameter->rank; i++) {
+        count *= parameter->shape[i];
     }
     return count;
 }

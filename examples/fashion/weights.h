@@ -1,4 +1,4 @@
-// Weights: the trained parameters of the example's network, in memory, as named tensors.
+// Weights: the trained parameters of the example's network, in memory, by name.
 //
 // Layer:     example (uses float_file)
 // Threads:   any; loaded weights do not change and may be read by all
@@ -41,10 +41,10 @@ typedef struct fashion_weights {
 /// untouched and `err`, if not NULL, says why: missing, another size, or a value not finite.
 bool fashion_weights_load(const char *path, fashion_weights *out_weights, fashion_error *err);
 
-/// Frees the values; every tensor of these weights ends.
+/// Frees the values; every parameter of these weights ends.
 void fashion_weights_fini(fashion_weights *weights);
 
 /// Returns the product of the extents.
-size_t fashion_parameter_count(const fashion_parameter *tensor);
+size_t fashion_parameter_count(const fashion_parameter *parameter);
 
 #endif // FASHION_WEIGHTS_H

@@ -55,7 +55,7 @@ static const struct rule rules[KWI_RULE_COUNT] = {
         },
     [KWI_RULE_NON_FUNCTIONAL] =
         {
-            .name = "non-functional",
+            .name = "explicit-nonfunctional",
             .reason = "default backend kernel",
             .sentence = "A CompositeExplicitAutogradNonFunctional kernel serves Undefined and "
                         "every backend key but those of Sparse, XLA and Lazy.",
@@ -73,7 +73,7 @@ static const struct rule rules[KWI_RULE_COUNT] = {
         },
     [KWI_RULE_NESTED] =
         {
-            .name = "nested",
+            .name = "implicit-nested",
             .reason = "nested kernel",
             .sentence = "A CompositeImplicitAutogradNestedTensor kernel serves the NestedTensor "
                         "keys and AutogradNestedTensor.",
