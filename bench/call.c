@@ -244,8 +244,10 @@ static kw_status define(kw_library *library, const char *name, const kw_kernel_d
 
 static kw_status set_up(kw_error *err)
 {
-    static const kw_tensor_type type = {sizeof type, "bench tensor", 1, tensor_keys, NULL, NULL};
-    const kw_library_options options = {sizeof options, NULL, "bench", "bench", &type};
+    static const kw_tensor_type type = {
+        .struct_size = sizeof type, .name = "bench tensor", .keys = tensor_keys};
+    const kw_library_options options = {
+        .struct_size = sizeof options, .ns = "bench", .tensor_type = &type};
     const kw_kernel_descriptor unboxed = KW_UNBOXED("tti>i", add_cpu);
     const kw_kernel_descriptor boxed = KW_BOXED(add_boxed);
     const kw_kernel_descriptor autograd = KW_UNBOXED("tti>i", add_autograd);

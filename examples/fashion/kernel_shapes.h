@@ -5,8 +5,8 @@
 // Stability: example code, no promises
 // SPDX-License-Identifier: MIT
 //
-// On success the caller owns the result, whose values are still to be written. On failure the
-// outputs are untouched and the thread's text says why.
+// On success the caller owns the result, whose values are still to be written. On failure
+// there is none, and the thread's text says why.
 
 #ifndef FASHION_KERNEL_SHAPES_H
 #define FASHION_KERNEL_SHAPES_H

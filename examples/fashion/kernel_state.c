@@ -111,13 +111,14 @@ kw_status fashion_kernel_leave(const kw_kernel *self)
                               "the user data of a kernel was destroyed while it ran");
 }
 
-kw_status fashion_kernel_finish(const kw_kernel *self, fashion_tensor *take_result, void **out_0)
+kw_status fashion_kernel_finish(const kw_kernel *self, kw_status status,
+                                fashion_tensor *take_result, void **out_0)
 {
-    const kw_status status = fashion_kernel_leave(self);
-    if (status == KW_OK) {
+    const kw_status left = fashion_kernel_leave(self);
+    if (status == KW_OK && left == KW_OK) {
         *out_0 = take_result;
-    } else {
-        fashion_tensor_release(take_result);
+        return KW_OK;
     }
-    return status;
+    fashion_tensor_release(take_result);
+    return status != KW_OK ? status : left;
 }

@@ -76,7 +76,9 @@ kw_status fashion_kernel_enter(const kw_kernel *self, fashion_op op);
 /// Leaves it. Fails if the state ended in the meantime.
 kw_status fashion_kernel_leave(const kw_kernel *self);
 
-/// Leaves it and hands the result on; releases the result on failure.
-kw_status fashion_kernel_finish(const kw_kernel *self, fashion_tensor *take_result, void **out_0);
+/// Leaves it and, if `status` so far is KW_OK, hands the result on; else releases the result.
+/// Returns the first failure.
+kw_status fashion_kernel_finish(const kw_kernel *self, kw_status status,
+                                fashion_tensor *take_result, void **out_0);
 
 #endif // FASHION_KERNEL_STATE_H

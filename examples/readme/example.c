@@ -30,9 +30,9 @@ static kw_status half(const kw_kernel *self, kw_keyset keys, void *x, double *ou
 int main(void)
 {
     static double two = 2.0, four = 4.0;
-    const kw_tensor_type type = {sizeof type, "example tensor", 1, tensor_keys, NULL, NULL};
-    const kw_library_options base = {sizeof base, NULL, "base", "my", &type};
-    const kw_library_options fast = {sizeof fast, NULL, "fast", "my", &type};
+    const kw_tensor_type type = {.struct_size = sizeof type, .name = "tensor", .keys = tensor_keys};
+    const kw_library_options in_my = {
+        .struct_size = sizeof in_my, .ns = "my", .tensor_type = &type};
     kw_error err = KW_ERROR_INIT;
     kw_library *a = NULL, *b = NULL;
     const kw_operator *op = NULL;
@@ -40,7 +40,7 @@ int main(void)
     const kw_definition schema = KW_DEFINE("half(Tensor x) -> float");
 
     kernel.user_data = &two;
-    if (kw_library_create(&base, &a, &err) || kw_library_define(a, &schema, NULL, &err) ||
+    if (kw_library_create(&in_my, &a, &err) || kw_library_define(a, &schema, NULL, &err) ||
         kw_library_impl(a, "half", KW_KEY_CPU, &kernel, NULL, &err) ||
         kw_operator_find(kw_dispatcher_default(), "my::half", &op, &err)) {
         return puts(err.text), 1;
@@ -54,7 +54,7 @@ int main(void)
         }
         printf("half(8) = %g\n", out.as.as_float);
         kernel.user_data = &four;
-        if (round == 0 ? kw_library_create(&fast, &b, &err) ||
+        if (round == 0 ? kw_library_create(&in_my, &b, &err) ||
                              kw_library_impl(b, "half", KW_KEY_CPU, &kernel, NULL, &err)
                        : round == 1 && (kw_library_close(b, &err) || // takes its kernel back
                                         kw_library_drain(b, KW_FOREVER, &err) ||

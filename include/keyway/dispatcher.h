@@ -34,6 +34,7 @@ typedef struct kw_tensor_type {
     kw_keyset (*keys)(const void *tensor); // the tensor's key set; called on every boxed call
     void (*retain)(void *tensor);          // one more counted reference; NULL allowed
     void (*release)(void *tensor);         // one fewer; NULL allowed
+    kw_keyset (*generator_keys)(const void *generator); // of a Generator; NULL: none
 } kw_tensor_type;
 
 typedef struct kw_dispatcher_options {

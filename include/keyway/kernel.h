@@ -60,6 +60,7 @@ typedef struct kw_kernel_descriptor {
     const char *file;        // of the registration, for texts
     const char *name;        // of the function, for texts; NULL allowed
     const char *signature;   // unboxed: the C signature as a code (docs/embedding.md)
+    const char *schema;      // what it was written for, compared with the operator's; NULL: no say
     kw_function unboxed;     // unboxed: the kernel
     kw_boxed_function boxed; // boxed: the kernel. Unboxed: its unboxing thunk, or NULL for libffi
     void *user_data;         // reaches the kernel as self->user_data
@@ -76,6 +77,7 @@ static inline kw_kernel_descriptor kwi_kernel_descriptor(kw_kernel_kind kind, co
     descriptor.file = file;
     descriptor.name = name;
     descriptor.signature = NULL;
+    descriptor.schema = NULL;
     descriptor.unboxed = NULL;
     descriptor.boxed = NULL;
     descriptor.user_data = NULL;

@@ -19,12 +19,24 @@
 
 KW_BEGIN_DECLS
 
+// What a library may register. The strict kinds are PyTorch's library blocks.
+typedef enum kw_library_kind {
+    KW_LIBRARY_FREE = 0,     // everything, and fallbacks; in its namespace if it has one
+    KW_LIBRARY_DEF = 1,      // definitions and kernels; the only one of its namespace
+    KW_LIBRARY_FRAGMENT = 2, // definitions and kernels, beside others
+    KW_LIBRARY_IMPL = 3      // kernels; with the namespace "_" fallbacks instead
+} kw_library_kind;
+
 typedef struct kw_library_options {
     size_t struct_size;
     kw_dispatcher *dispatcher;         // NULL: the process's default
-    const char *name;                  // for texts; NULL: the namespace, or "library"
+    const char *name;                  // for texts; NULL: the namespace, or "library". Copied
     const char *ns;                    // NULL: every name carries its namespace. Copied
     const kw_tensor_type *tensor_type; // what its kernels were compiled for; NULL: any
+    uint32_t kind;                     // a kw_library_kind
+    kw_key key;       // IMPL: the key of its kernels and fallbacks; Undefined: each names its own
+    const char *file; // of the creation, for texts; NULL allowed. Copied
+    uint32_t line;
 } kw_library_options;
 
 /// Creates an empty library. `options` may be NULL.

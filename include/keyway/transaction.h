@@ -27,6 +27,23 @@ typedef struct kw_library kw_library;         // opaque; see library.h
 /// Names one registration for its removal. 0 is none. Never reused.
 typedef uint64_t kw_registration;
 
+// Tags of an operator, PyTorch's own.
+typedef enum kw_tag_bit {
+    KW_TAGS_NONE = 0,
+    KW_TAGS_CORE = 1 << 0,
+    KW_TAGS_DATA_DEPENDENT_OUTPUT = 1 << 1,
+    KW_TAGS_DYNAMIC_OUTPUT_SHAPE = 1 << 2,
+    KW_TAGS_GENERATED = 1 << 3,
+    KW_TAGS_INPLACE_VIEW = 1 << 4,
+    KW_TAGS_NONDETERMINISTIC_BITWISE = 1 << 5,
+    KW_TAGS_NONDETERMINISTIC_SEEDED = 1 << 6,
+    KW_TAGS_POINTWISE = 1 << 7,
+    KW_TAGS_VIEW_COPY = 1 << 8,
+    KW_TAGS_PT2_COMPLIANT = 1 << 9,
+    KW_TAGS_NEEDS_FIXED_STRIDE_ORDER = 1 << 10,
+    KW_TAGS_ALL = (1 << 11) - 1
+} kw_tag_bit;
+
 /// Describes one definition. Make one with KW_DEFINE, which records the source place.
 typedef struct kw_definition {
     size_t struct_size;
@@ -34,6 +51,7 @@ typedef struct kw_definition {
     const char *file;   // copied
     uint32_t line;
     kw_function box; // boxing thunk with the schema's C signature, or NULL for libffi
+    uint64_t tags;   // of kw_tag_bit; what users of the operator may rely on
 } kw_definition;
 
 static inline kw_definition kwi_definition_make(const char *schema, const char *file, uint32_t line)
@@ -44,6 +62,7 @@ static inline kw_definition kwi_definition_make(const char *schema, const char *
     definition.file = file;
     definition.line = line;
     definition.box = NULL;
+    definition.tags = 0;
     return definition;
 }
 

@@ -27,15 +27,14 @@ static void check_answer(kw_status status, int64_t result, const char *how)
           kw_call_error());
 }
 
-static void find_and_call(crew *crew, unsigned index)
+static void find_and_call(crew *team, unsigned index)
 {
     tensor x = typed_tensor(keys_of(KW_KEY_CPU));
-    while (crew_goes_on(crew)) {
+    while (crew_goes_on(team)) {
         const kw_operator *op = NULL;
-        kw_status status = index % 2 == 0
-                               ? kw_operator_find_typed(fixture_dispatcher, "t::f",
-                                                        TYPED_SIGNATURE, &op, NULL)
-                               : kw_operator_find(fixture_dispatcher, "t::f", &op, NULL);
+        kw_status status = index % 2 == 0 ? kw_operator_find_typed(fixture_dispatcher, "t::f",
+                                                                   TYPED_SIGNATURE, &op, NULL)
+                                          : kw_operator_find(fixture_dispatcher, "t::f", &op, NULL);
         if (status != KW_OK) {
             CHECK(status == KW_NOT_FOUND, "a look-up answers %s", kw_status_name(status));
             continue;
@@ -81,10 +80,10 @@ static void finds_are_absent_or_usable_while_an_operator_comes_and_goes(void)
 // One transaction takes a definition back and makes another with the same name and another C
 // signature, so at each version the name is defined.
 
-static void find_always(crew *crew, unsigned index)
+static void find_always(crew *team, unsigned index)
 {
     (void)index;
-    while (crew_goes_on(crew)) {
+    while (crew_goes_on(team)) {
         const kw_operator *op = NULL;
         kw_error err = KW_ERROR_INIT;
         kw_status status = kw_operator_find(fixture_dispatcher, "t::g", &op, &err);
@@ -122,8 +121,7 @@ static void finds_see_one_of_two_definitions_that_replace_each_other(void)
     crew_stop(&finders);
     CHECK(fixture_statistics().interned_bytes <= interned,
           "entries of a name with two signatures are not reused: %llu bytes grow to %llu",
-          (unsigned long long)interned,
-          (unsigned long long)fixture_statistics().interned_bytes);
+          (unsigned long long)interned, (unsigned long long)fixture_statistics().interned_bytes);
     library_end(library);
 }
 

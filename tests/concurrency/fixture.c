@@ -206,42 +206,42 @@ const kw_operator *operator_find(const char *name)
 
 static void *crew_main(void *argument)
 {
-    crew *mine = argument;
-    unsigned index = atomic_fetch_add(&mine->next_index, 1);
-    (void)pthread_barrier_wait(&mine->start);
-    mine->run(mine, index);
+    crew *team = argument;
+    unsigned index = atomic_fetch_add(&team->next_index, 1);
+    (void)pthread_barrier_wait(&team->start);
+    team->run(team, index);
     return NULL;
 }
 
-void crew_start(crew *crew, unsigned count, void (*run)(struct crew *crew, unsigned index),
+void crew_start(crew *team, unsigned count, void (*run)(struct crew *team, unsigned index),
                 void *context)
 {
-    crew->run = run;
-    crew->context = context;
-    crew->count = count;
-    atomic_init(&crew->is_stopped, false);
-    atomic_init(&crew->next_index, 0);
-    if (count > CREW_LIMIT || pthread_barrier_init(&crew->start, NULL, count + 1) != 0) {
+    team->run = run;
+    team->context = context;
+    team->count = count;
+    atomic_init(&team->is_stopped, false);
+    atomic_init(&team->next_index, 0);
+    if (count > CREW_LIMIT || pthread_barrier_init(&team->start, NULL, count + 1) != 0) {
         abort();
     }
     for (unsigned i = 0; i < count; i++) {
-        if (pthread_create(&crew->threads[i], NULL, crew_main, crew) != 0) {
+        if (pthread_create(&team->threads[i], NULL, crew_main, team) != 0) {
             abort();
         }
     }
-    (void)pthread_barrier_wait(&crew->start);
+    (void)pthread_barrier_wait(&team->start);
 }
 
-void crew_join(crew *crew)
+void crew_join(crew *team)
 {
-    for (unsigned i = 0; i < crew->count; i++) {
-        (void)pthread_join(crew->threads[i], NULL);
+    for (unsigned i = 0; i < team->count; i++) {
+        (void)pthread_join(team->threads[i], NULL);
     }
-    (void)pthread_barrier_destroy(&crew->start);
+    (void)pthread_barrier_destroy(&team->start);
 }
 
-void crew_stop(crew *crew)
+void crew_stop(crew *team)
 {
-    atomic_store(&crew->is_stopped, true);
-    crew_join(crew);
+    atomic_store(&team->is_stopped, true);
+    crew_join(team);
 }

@@ -45,8 +45,7 @@ void fixture_run(const char *name, void (*run)(void));
 #define RUN(function) fixture_run(#function, function)
 
 // Records a failed promise; the case goes on. The first failures of a case are printed.
-void fixture_check(bool holds, const char *file, int line, const char *format, ...)
-    KW_PRINTF(4, 5);
+void fixture_check(bool holds, const char *file, int line, const char *format, ...) KW_PRINTF(4, 5);
 #define CHECK(condition, ...) fixture_check((condition), __FILE__, __LINE__, __VA_ARGS__)
 
 // For what a case needs and does not test: ends the program when it fails.
@@ -108,7 +107,7 @@ static inline kw_keyset keys_of(kw_key key)
 
 // Threads that run one function together.
 typedef struct crew {
-    void (*run)(struct crew *crew, unsigned index);
+    void (*run)(struct crew *team, unsigned index);
     void *context;
     unsigned count;
     atomic_bool is_stopped;
@@ -118,16 +117,16 @@ typedef struct crew {
 } crew;
 
 // Returns when all threads are about to run.
-void crew_start(crew *crew, unsigned count, void (*run)(struct crew *crew, unsigned index),
+void crew_start(crew *team, unsigned count, void (*run)(struct crew *team, unsigned index),
                 void *context);
-void crew_join(crew *crew);
+void crew_join(crew *team);
 
 // Tells the threads to stop, then joins them.
-void crew_stop(crew *crew);
+void crew_stop(crew *team);
 
-static inline bool crew_goes_on(crew *crew)
+static inline bool crew_goes_on(crew *team)
 {
-    return !atomic_load_explicit(&crew->is_stopped, memory_order_relaxed);
+    return !atomic_load_explicit(&team->is_stopped, memory_order_relaxed);
 }
 
 // A small generator; `*state` is the seed and never 0.

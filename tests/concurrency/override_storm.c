@@ -15,11 +15,11 @@ enum {
 
 static const kw_operator *op;
 
-static void call_often(crew *crew, unsigned index)
+static void call_often(crew *team, unsigned index)
 {
     (void)index;
     tensor x = typed_tensor(keys_of(KW_KEY_CPU));
-    while (crew_goes_on(crew)) {
+    while (crew_goes_on(team)) {
         int64_t result = 0;
         kw_status status = typed_call(op, &x, 7, &result);
         CHECK(status == KW_OK, "a call answers %s: %s", kw_status_name(status), kw_call_error());

@@ -90,15 +90,27 @@ kw_dispatcher *kwt_bare_dispatcher(void)
     return make_dispatcher(true);
 }
 
+static kw_library *make_library(const kw_library_options *options)
+{
+    kw_library *library = NULL;
+    KWT_OK(kw_library_create(options, &library, NULL));
+    cr_assert_lt(library_count, MOST);
+    libraries[library_count++] = library;
+    return library;
+}
+
 kw_library *kwt_library(kw_dispatcher *dispatcher, const char *name)
 {
     const kw_library_options options = {
         .struct_size = sizeof options, .dispatcher = dispatcher, .name = name};
-    kw_library *library = NULL;
-    KWT_OK(kw_library_create(&options, &library, NULL));
-    cr_assert_lt(library_count, MOST);
-    libraries[library_count++] = library;
-    return library;
+    return make_library(&options);
+}
+
+kw_library *kwt_library_of(kw_dispatcher *dispatcher, const char *ns)
+{
+    const kw_library_options options = {
+        .struct_size = sizeof options, .dispatcher = dispatcher, .ns = ns};
+    return make_library(&options);
 }
 
 kw_registration kwt_define(kw_library *library, const char *schema)
@@ -125,6 +137,47 @@ kw_registration kwt_fallback(kw_library *library, kw_key key, kw_kernel_descript
     kw_registration made = 0;
     cr_assert_eq(kw_library_fallback(library, key, &kernel, &made, &err), KW_OK, "%s", err.text);
     return made;
+}
+
+// Checks what every refusal promises, and keeps the text.
+static const char *refused(kw_status got, kw_status wanted, const kw_error *err,
+                           kw_registration made)
+{
+    static kw_error kept[8];
+    static size_t next;
+    cr_assert_eq(got, wanted, "%s: %s", kw_status_name(got), err->text);
+    cr_assert_eq(err->status, wanted);
+    cr_assert_eq(made, 7, "outputs are untouched");
+    kw_error *copy = &kept[next++ % 8];
+    *copy = *err;
+    return copy->text;
+}
+
+const char *kwt_refuse_define(kw_library *library, const char *schema, kw_status status)
+{
+    kw_error err = KW_ERROR_INIT;
+    const kw_definition definition = KW_DEFINE(schema);
+    kw_registration made = 7;
+    kw_status got = kw_library_define(library, &definition, &made, &err);
+    return refused(got, status, &err, made);
+}
+
+const char *kwt_refuse_impl(kw_library *library, const char *name, kw_key key,
+                            kw_kernel_descriptor kernel, kw_status status)
+{
+    kw_error err = KW_ERROR_INIT;
+    kw_registration made = 7;
+    kw_status got = kw_library_impl(library, name, key, &kernel, &made, &err);
+    return refused(got, status, &err, made);
+}
+
+const char *kwt_refuse_fallback(kw_library *library, kw_key key, kw_kernel_descriptor kernel,
+                                kw_status status)
+{
+    kw_error err = KW_ERROR_INIT;
+    kw_registration made = 7;
+    kw_status got = kw_library_fallback(library, key, &kernel, &made, &err);
+    return refused(got, status, &err, made);
 }
 
 void kwt_remove(kw_library *library, kw_registration registration)

@@ -34,6 +34,7 @@ void kwt_end(void);
 kw_dispatcher *kwt_dispatcher(void);
 kw_dispatcher *kwt_bare_dispatcher(void);
 kw_library *kwt_library(kw_dispatcher *dispatcher, const char *name);
+kw_library *kwt_library_of(kw_dispatcher *dispatcher, const char *ns); // its names lie in `ns`
 
 // Closes, drains and destroys; kwt_end() does it for those that are left.
 void kwt_end_library(kw_library *library);
@@ -44,6 +45,15 @@ kw_registration kwt_define(kw_library *library, const char *schema);
 kw_registration kwt_impl(kw_library *library, const char *name, kw_key key,
                          kw_kernel_descriptor kernel);
 kw_registration kwt_fallback(kw_library *library, kw_key key, kw_kernel_descriptor kernel);
+
+// The same for a change that must fail with `status`. Returns the text, which the next call but
+// seven reuses.
+const char *kwt_refuse_define(kw_library *library, const char *schema, kw_status status);
+const char *kwt_refuse_impl(kw_library *library, const char *name, kw_key key,
+                            kw_kernel_descriptor kernel, kw_status status);
+const char *kwt_refuse_fallback(kw_library *library, kw_key key, kw_kernel_descriptor kernel,
+                                kw_status status);
+
 void kwt_remove(kw_library *library, kw_registration registration);
 void kwt_close(kw_library *library);
 

@@ -139,9 +139,11 @@ Test(table_rule, direct_takes_a_fallthrough_like_any_kernel)
 
 Test(table_rule, non_functional_beats_explicit)
 {
-    expect_rule("NF CEA CII", "CPU", "CPU", "NF", "non-functional", "default backend kernel");
-    expect_rule("NF CEA CII", "", "Undefined", "NF", "non-functional", "default backend kernel");
-    expect_rule("NF", "", "SparseCsrCPU", "NF", "non-functional", "default backend kernel");
+    expect_rule("NF CEA CII", "CPU", "CPU", "NF", "explicit-nonfunctional",
+                "default backend kernel");
+    expect_rule("NF CEA CII", "", "Undefined", "NF", "explicit-nonfunctional",
+                "default backend kernel");
+    expect_rule("NF", "", "SparseCsrCPU", "NF", "explicit-nonfunctional", "default backend kernel");
     expect_rule("NF", "", "SparseCPU", "-", "missing", "missing");
     expect_rule("NF", "", "QuantizedLazy", "-", "missing", "missing");
 }
@@ -154,8 +156,8 @@ Test(table_rule, explicit_beats_implicit)
 
 Test(table_rule, nested_beats_implicit_and_is_never_blocked)
 {
-    expect_rule("NT CII CEA", "", "NestedTensorXPU", "NT", "nested", "nested kernel");
-    expect_rule("NT CII NestedTensorCPU", "", "AutogradNestedTensor", "NT", "nested",
+    expect_rule("NT CII CEA", "", "NestedTensorXPU", "NT", "implicit-nested", "nested kernel");
+    expect_rule("NT CII NestedTensorCPU", "", "AutogradNestedTensor", "NT", "implicit-nested",
                 "nested kernel");
     expect_rule("NT", "", "Undefined", "-", "missing", "missing");
 }
