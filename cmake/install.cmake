@@ -1,4 +1,4 @@
-# Installs the library, its headers, the CMake package `keyway` and keyway.pc.
+# Installs the library, its headers, the program `keyway`, the CMake package `keyway` and keyway.pc.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -18,6 +18,12 @@ install(FILES
     ${PROJECT_BINARY_DIR}/keyway-config-version.cmake
     cmake/dependencies.cmake
     DESTINATION ${package_dir})
+
+if(KW_BUILD_CLI)
+    file(RELATIVE_PATH library_dir /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+    set_target_properties(keyway_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${library_dir}")
+    install(TARGETS keyway_cli)
+endif()
 
 # The prefix is relative to the file itself, so that an installed tree can be moved.
 file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)

@@ -40,7 +40,8 @@ kw_status fashion_conv2d_prepare(const fashion_tensor *x, const fashion_tensor *
 {
     if (!has_rank(x, 4) || !has_rank(weight, 4) || x->shape[1] != weight->shape[1] ||
         !is_vector_of(bias, weight->shape[0]) || padding < 0 || padding > extent_limit) {
-        return kw_fail(KW_KERNEL_FAILED, "shapes of x, weight and bias, or the padding, do not fit");
+        return kw_fail(KW_KERNEL_FAILED,
+                       "shapes of x, weight and bias, or the padding, do not fit");
     }
     const fashion_conv2d_shape shape = {
         .batch = x->shape[0],

@@ -41,9 +41,9 @@ fashion_ledger_counts fashion_ledger_read(fashion_ledger *ledger)
     return counts;
 }
 
-static uint64_t canary_of(const fashion_kernel_state *state)
+static uint64_t canary_at(uintptr_t address)
 {
-    return ALIVE ^ (uint64_t)(uintptr_t)state;
+    return ALIVE ^ (uint64_t)address;
 }
 
 fashion_kernel_state *fashion_kernel_state_create(fashion_ledger *ledger, fashion_op op)
@@ -52,7 +52,7 @@ fashion_kernel_state *fashion_kernel_state_create(fashion_ledger *ledger, fashio
     if (state == NULL) {
         return NULL;
     }
-    state->canary = canary_of(state);
+    state->canary = canary_at((uintptr_t)state);
     state->ledger = ledger;
     state->op = (uint32_t)op;
     atomic_init(&state->running_count, 0);
@@ -89,7 +89,7 @@ void fashion_kernel_state_destroy(void *any)
 kw_status fashion_kernel_enter(const kw_kernel *self, fashion_op op)
 {
     fashion_kernel_state *state = self->user_data;
-    if (state->canary != canary_of(state)) {
+    if (state->canary != canary_at((uintptr_t)state)) {
         return kw_fail(KW_KERNEL_FAILED, "a kernel runs whose user data is destroyed");
     }
     if (state->op != (uint32_t)op) {
@@ -103,12 +103,12 @@ kw_status fashion_kernel_enter(const kw_kernel *self, fashion_op op)
 kw_status fashion_kernel_leave(const kw_kernel *self)
 {
     fashion_kernel_state *state = self->user_data;
-    const bool is_alive = state->canary == canary_of(state);
+    const bool is_alive = state->canary == canary_at((uintptr_t)state);
     // Relaxed: see Note [Lifetime oracle].
     atomic_fetch_sub_explicit(&state->running_count, 1, memory_order_relaxed);
-    return is_alive ? KW_OK
-                    : kw_fail(KW_KERNEL_FAILED,
-                              "the user data of a kernel was destroyed while it ran");
+    return is_alive
+               ? KW_OK
+               : kw_fail(KW_KERNEL_FAILED, "the user data of a kernel was destroyed while it ran");
 }
 
 kw_status fashion_kernel_finish(const kw_kernel *self, kw_status status,

@@ -33,9 +33,9 @@ enum {
 // Makes states and counts their ends.
 typedef struct fashion_ledger {
     pthread_mutex_t mutex;
-    uint64_t created_count;                                  // guard: mutex, as all that follow
-    uint64_t destroyed_count;                                // destructors that have run
-    uint64_t early_count;                                    // of these, with a kernel still inside
+    uint64_t created_count;   // guard: mutex, as all that follow
+    uint64_t destroyed_count; // destructors that have run
+    uint64_t early_count;     // of these, with a kernel still inside
     struct fashion_kernel_state *dead[FASHION_GRAVEYARD_COUNT]; // a ring; NULL while not full
 } fashion_ledger;
 

@@ -23,8 +23,7 @@ static kw_status broken_linear(const kw_kernel *self, kw_keyset keys, void *x, v
     status = fashion_linear_prepare(x, weight, bias, &shape, &y);
     if (status == KW_OK) {
         fashion_plain_linear(shape.n, shape.k, shape.m, fashion_tensor_values(x),
-                             fashion_tensor_values(weight), fashion_tensor_values(bias),
-                             y->values);
+                             fashion_tensor_values(weight), fashion_tensor_values(bias), y->values);
         y->values[0] += 2 * FASHION_TOLERANCE;
     }
     return fashion_kernel_finish(self, status, y, out_0);

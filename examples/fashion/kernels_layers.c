@@ -22,6 +22,7 @@ static kw_keyset below_autograd(kw_keyset keys)
     return kw_keyset_intersection(keys, kw_keyset_after_autograd());
 }
 
+// NOLINTNEXTLINE(readability-function-size): the schema says how many parameters there are
 static kw_status autograd_conv2d(const kw_kernel *self, kw_keyset keys, void *x, void *weight,
                                  void *bias, int64_t padding, void **out_0)
 {

@@ -23,6 +23,7 @@ static kw_status compute_conv2d(const fashion_conv2d_shape *shape, const fashion
     return KW_OK;
 }
 
+// NOLINTNEXTLINE(readability-function-size): the schema says how many parameters there are
 static kw_status conv2d(const kw_kernel *self, kw_keyset keys, void *x, void *weight, void *bias,
                         int64_t padding, void **out_0)
 {

@@ -9,6 +9,7 @@
 #include "kernels.h"
 #include "math_plain.h"
 
+// NOLINTNEXTLINE(readability-function-size): the schema says how many parameters there are
 static kw_status conv2d(const kw_kernel *self, kw_keyset keys, void *x, void *weight, void *bias,
                         int64_t padding, void **out_0)
 {
@@ -72,8 +73,7 @@ static kw_status linear(const kw_kernel *self, kw_keyset keys, void *x, void *we
     status = fashion_linear_prepare(x, weight, bias, &shape, &y);
     if (status == KW_OK) {
         fashion_plain_linear(shape.n, shape.k, shape.m, fashion_tensor_values(x),
-                             fashion_tensor_values(weight), fashion_tensor_values(bias),
-                             y->values);
+                             fashion_tensor_values(weight), fashion_tensor_values(bias), y->values);
     }
     return fashion_kernel_finish(self, status, y, out_0);
 }

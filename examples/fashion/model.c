@@ -33,9 +33,8 @@ bool fashion_model_init(fashion_model *model, const fashion_ops *ops,
         .linear2_bias = copy_parameter(&weights->linear2_bias),
     };
     if (model->conv1_weight == NULL || model->conv1_bias == NULL || model->conv2_weight == NULL ||
-        model->conv2_bias == NULL || model->linear1_weight == NULL ||
-        model->linear1_bias == NULL || model->linear2_weight == NULL ||
-        model->linear2_bias == NULL) {
+        model->conv2_bias == NULL || model->linear1_weight == NULL || model->linear1_bias == NULL ||
+        model->linear2_weight == NULL || model->linear2_bias == NULL) {
         fashion_model_fini(model);
         return false;
     }
@@ -93,8 +92,7 @@ static kw_status linear(const fashion_ops *ops, fashion_tensor *weight, fashion_
                         fashion_tensor **x)
 {
     fashion_tensor *y = NULL;
-    const kw_status status =
-        nn_linear_call(ops->handles[FASHION_OP_LINEAR], *x, weight, bias, &y);
+    const kw_status status = nn_linear_call(ops->handles[FASHION_OP_LINEAR], *x, weight, bias, &y);
     return replace(status, x, y);
 }
 

@@ -43,8 +43,7 @@ kw_status fashion_ops_find(kw_dispatcher *dispatcher, fashion_ops *out_ops, kw_e
 // Descriptors of typed kernels. Only a function of the operator's own type compiles.
 #define NN_CONV2D_KERNEL(function)                                                                 \
     _Generic(&(function), nn_ttti_t_kernel : KW_UNBOXED("ttti>t", function))
-#define NN_RELU_KERNEL(function)                                                                   \
-    _Generic(&(function), nn_t_t_kernel : KW_UNBOXED("t>t", function))
+#define NN_RELU_KERNEL(function) _Generic(&(function), nn_t_t_kernel : KW_UNBOXED("t>t", function))
 #define NN_MAX_POOL2D_KERNEL(function)                                                             \
     _Generic(&(function), nn_ti_t_kernel : KW_UNBOXED("ti>t", function))
 #define NN_LINEAR_KERNEL(function)                                                                 \
@@ -121,6 +120,7 @@ static inline kw_status nn_softmax_call(const kw_operator *op, fashion_tensor *x
 
 // Redispatches, for kernels: the arguments as the kernel got them, with the keys that are left.
 
+// NOLINTNEXTLINE(readability-function-size): the schema says how many parameters there are
 static inline kw_status nn_conv2d_redispatch(const kw_operator *op, kw_keyset keys, void *x,
                                              void *weight, void *bias, int64_t padding,
                                              void **out_0)

@@ -41,8 +41,8 @@ static inline kw_status nn_t_t_call(const kw_operator *op, kw_keyset argument_ke
 }
 
 // A redispatch from outside a call of the operator: a call with the keys as given.
-static inline kw_status nn_t_t_redispatch_outside(const kw_operator *op, kw_keyset keys,
-                                                          void *a, void **out_0)
+static inline kw_status nn_t_t_redispatch_outside(const kw_operator *op, kw_keyset keys, void *a,
+                                                  void **out_0)
 {
     kw_call call = kw_call_begin(op);
     if (KW_UNLIKELY(call.table == NULL)) {
@@ -85,8 +85,8 @@ static inline kw_status nn_ti_t_call(const kw_operator *op, kw_keyset argument_k
 }
 
 // A redispatch from outside a call of the operator: a call with the keys as given.
-static inline kw_status nn_ti_t_redispatch_outside(const kw_operator *op, kw_keyset keys,
-                                                           void *a, int64_t b, void **out_0)
+static inline kw_status nn_ti_t_redispatch_outside(const kw_operator *op, kw_keyset keys, void *a,
+                                                   int64_t b, void **out_0)
 {
     kw_call call = kw_call_begin(op);
     if (KW_UNLIKELY(call.table == NULL)) {
@@ -129,8 +129,8 @@ static inline kw_status nn_ttt_t_call(const kw_operator *op, kw_keyset argument_
 }
 
 // A redispatch from outside a call of the operator: a call with the keys as given.
-static inline kw_status nn_ttt_t_redispatch_outside(const kw_operator *op, kw_keyset keys,
-                                                            void *a, void *b, void *c, void **out_0)
+static inline kw_status nn_ttt_t_redispatch_outside(const kw_operator *op, kw_keyset keys, void *a,
+                                                    void *b, void *c, void **out_0)
 {
     kw_call call = kw_call_begin(op);
     if (KW_UNLIKELY(call.table == NULL)) {
@@ -157,6 +157,8 @@ static inline kw_status nn_ttt_t_redispatch(const kw_operator *op, kw_keyset key
 
 // ttti>t
 
+// NOLINTBEGIN(readability-function-size): the schema says how many parameters there are
+
 static inline kw_status nn_ttti_t_call(const kw_operator *op, kw_keyset argument_keys, void *a,
                                        void *b, void *c, int64_t d, void **out_0)
 {
@@ -173,9 +175,8 @@ static inline kw_status nn_ttti_t_call(const kw_operator *op, kw_keyset argument
 }
 
 // A redispatch from outside a call of the operator: a call with the keys as given.
-static inline kw_status nn_ttti_t_redispatch_outside(const kw_operator *op, kw_keyset keys,
-                                                             void *a, void *b, void *c, int64_t d,
-                                                             void **out_0)
+static inline kw_status nn_ttti_t_redispatch_outside(const kw_operator *op, kw_keyset keys, void *a,
+                                                     void *b, void *c, int64_t d, void **out_0)
 {
     kw_call call = kw_call_begin(op);
     if (KW_UNLIKELY(call.table == NULL)) {
@@ -199,5 +200,7 @@ static inline kw_status nn_ttti_t_redispatch(const kw_operator *op, kw_keyset ke
     kw_status status = ((nn_ttti_t_kernel)entry->function)(entry->kernel, keys, a, b, c, d, out_0);
     return KW_LIKELY(status == KW_OK) ? KW_OK : kw_call_failed(op, status);
 }
+
+// NOLINTEND(readability-function-size)
 
 #endif // FASHION_OPS_SIGNATURES_H

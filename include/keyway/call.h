@@ -48,6 +48,41 @@ KW_API KW_NODISCARD kw_status kw_call_boxed(const kw_operator *op, kw_frame *fra
 KW_API KW_NODISCARD kw_status kw_redispatch_boxed(const kw_operator *op, kw_keyset keys,
                                                   kw_frame *frame);
 
+/// Calls what is registered for one key and nothing else: the operator's own kernel of the key, or
+/// the fallback of the key; no alias serves. The kernel gets the key set that a call would have.
+///
+/// @retval KW_ALIAS_KEY           the key has no slot
+/// @retval KW_NO_KERNEL_FOR_KEY   neither is there
+/// @threads any; wait-free but for the kernel
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_call_boxed_for_key(const kw_operator *op, kw_key key,
+                                                    kw_frame *frame);
+
+/// A kernel as a slot resolved to it once. A value; it keeps nothing alive.
+typedef struct kw_kernel_handle {
+    const kw_operator *op;
+    uint64_t registration; // the kernel's number, which is never reused
+} kw_kernel_handle;
+
+/// Returns a handle to the kernel that the slot of a runtime key resolves to, by whatever rule.
+///
+/// @retval KW_ALIAS_KEY           an alias or building block has no slot
+/// @retval KW_NO_KERNEL_FOR_KEY   the slot resolves to no kernel
+/// @threads any; wait-free
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_operator_computed_kernel(const kw_operator *op, kw_key key,
+                                                          kw_kernel_handle *out_handle,
+                                                          kw_error *err);
+
+/// Calls the kernel of a handle with the given keys, while the operator's table still names it; it
+/// stays in use for the length of the call. Another kernel at the same address is another kernel.
+///
+/// @retval KW_KERNEL_GONE  it was removed, or covered everywhere by newer ones
+/// @threads any; wait-free but for the kernel
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_kernel_call_boxed(const kw_kernel_handle *handle, kw_keyset keys,
+                                                   kw_frame *frame);
+
 /// Reports a failure from a kernel: sets the thread's text and returns `status`, which must not be
 /// KW_OK. Starts a new chain of operators.
 ///
@@ -62,6 +97,13 @@ KW_API kw_status kw_fail(kw_status status, const char *format, ...) KW_PRINTF(2,
 /// @threads any
 /// @since 0.1
 KW_API const char *kw_call_error(void);
+
+/// Returns the operator of the innermost call that the thread is inside; NULL outside every call.
+/// Boxing thunks need it, since one serves every operator of its signature.
+///
+/// @threads any; wait-free
+/// @since 0.1
+KW_API const kw_operator *kw_call_operator(void);
 
 /// Gets and sets one word of the host's for the calling thread: a stream, a request. It travels in
 /// the thread's record, so that kernels need no parameter for it. Setting returns the word before

@@ -95,6 +95,21 @@ KW_API KW_NODISCARD kw_status kw_operator_find_typed(kw_dispatcher *dispatcher, 
                                                      const char *signature,
                                                      const kw_operator **out_op, kw_error *err);
 
+/// Finds an operator that has a definition.
+///
+/// @retval KW_NOT_FOUND           nothing is registered under the name
+/// @retval KW_OPERATOR_UNDEFINED  there are kernels, but no definition
+/// @threads any; lock-free
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_operator_find_schema(kw_dispatcher *dispatcher, const char *name,
+                                                      const kw_operator **out_op, kw_error *err);
+
+/// Returns the tags of the operator's definition (kw_tag_bit); 0 if it has none.
+///
+/// @threads any; wait-free
+/// @since 0.1
+KW_API uint64_t kw_operator_tags(const kw_operator *op);
+
 /// Returns the operator's full name; valid as long as its dispatcher.
 KW_API const char *kw_operator_name(const kw_operator *op);
 
@@ -126,6 +141,17 @@ KW_API bool kw_operator_has_computed_kernel(const kw_operator *op, kw_key key);
 /// @since 0.1
 KW_API KW_NODISCARD kw_status kw_dispatcher_visit(
     kw_dispatcher *dispatcher, void (*visit)(const kw_operator *op, void *context), void *context);
+
+/// The same for the operators that have kernels but no definition.
+KW_API KW_NODISCARD kw_status kw_dispatcher_visit_dangling(
+    kw_dispatcher *dispatcher, void (*visit)(const kw_operator *op, void *context), void *context);
+
+/// The same for the operators with a kernel registered under exactly this key; with Undefined, for
+/// those that have any kernel.
+KW_API KW_NODISCARD kw_status kw_dispatcher_visit_key(kw_dispatcher *dispatcher, kw_key key,
+                                                      void (*visit)(const kw_operator *op,
+                                                                    void *context),
+                                                      void *context);
 
 /// Receives a dump piece by piece. `text` is not terminated; it is valid for the call.
 typedef void (*kw_write_function)(const char *text, size_t length, void *context);

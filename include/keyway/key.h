@@ -416,6 +416,26 @@ KW_API const char *kw_backend_name(kw_backend backend);
 KW_API KW_NODISCARD kw_status kw_backend_parse(const char *text, kw_backend *out_backend,
                                                kw_error *err);
 
+/// Gives one of the backends PrivateUse1 to PrivateUse3 a public name, once for the process. Its
+/// keys then print with the name in capitals: "npu" makes NPU, AutogradNPU, SparseNPU and so on.
+/// Those parse, and so do the names with PrivateUse. The same name again changes nothing.
+///
+/// @retval KW_MALFORMED_NAME      not 1 to 31 letters, digits and underscores
+/// @retval KW_BACKEND_NAME_TAKEN  the backend has another name, or a key has this one
+/// @retval KW_INVALID_ARGUMENT    the backend is another one
+/// @threads any; lock-free
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_backend_rename(kw_backend backend, const char *name,
+                                                kw_error *err);
+
+/// Gives the first PrivateUse backend that has no name yet this one, or finds the one that has it.
+///
+/// @retval KW_NO_BACKEND_LEFT  all three have other names; the text says which
+/// @threads any; lock-free
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_backend_claim(const char *name, kw_backend *out_backend,
+                                               kw_error *err);
+
 KW_END_DECLS
 
 #endif // KW_KEY_H

@@ -21,10 +21,10 @@ KW_BEGIN_DECLS
 
 // What a library may register. The strict kinds are PyTorch's library blocks.
 typedef enum kw_library_kind {
-    KW_LIBRARY_FREE = 0,     // everything, and fallbacks; in its namespace if it has one
-    KW_LIBRARY_DEF = 1,      // definitions and kernels; the only one of its namespace
-    KW_LIBRARY_FRAGMENT = 2, // definitions and kernels, beside others
-    KW_LIBRARY_IMPL = 3      // kernels; with the namespace "_" fallbacks instead
+    KW_LIBRARY_KIND_FREE = 0,     // everything, and fallbacks; in its namespace if it has one
+    KW_LIBRARY_KIND_DEF = 1,      // definitions and kernels; the only one of its namespace
+    KW_LIBRARY_KIND_FRAGMENT = 2, // definitions and kernels, beside others
+    KW_LIBRARY_KIND_IMPL = 3      // kernels; with the namespace "_" fallbacks instead
 } kw_library_kind;
 
 typedef struct kw_library_options {

@@ -50,6 +50,22 @@ KW_API KW_NODISCARD kw_status kw_local_force(kw_local_state state, kw_local_guar
 KW_API KW_NODISCARD kw_status kw_local_include(kw_keyset keys, kw_local_guard *out_guard);
 KW_API KW_NODISCARD kw_status kw_local_exclude(kw_keyset keys, kw_local_guard *out_guard);
 
+/// The guards of handlers and modes, each until it is restored. Below autograd every autograd key
+/// is excluded; below views ADInplaceOrView too. Inference mode excludes autograd and takes
+/// ADInplaceOrView out of the include set; switched off inside it, it does the reverse.
+///
+/// @retval KW_NO_MEMORY  the thread could not be attached; nothing is changed
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_local_below_autograd(kw_local_guard *out_guard);
+KW_API KW_NODISCARD kw_status kw_local_below_view(kw_local_guard *out_guard);
+KW_API KW_NODISCARD kw_status kw_local_inference_mode(bool enabled, kw_local_guard *out_guard);
+
+/// Returns whether all of a key is in the thread's include or exclude set.
+///
+/// @since 0.1
+KW_API bool kw_local_is_included(kw_key key);
+KW_API bool kw_local_is_excluded(kw_key key);
+
 /// Puts both words back as they were when the guard was made, backend bits included. On the same
 /// thread, in the reverse order of the guards.
 ///

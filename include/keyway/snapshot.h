@@ -25,9 +25,10 @@ typedef struct kw_snapshot {
 
 /// Opens a snapshot of the newest version on the calling thread.
 ///
-/// Until it is closed, every call, look-up and dump of this thread answers as of that version, and
-/// everything that version needs stays in memory. A snapshot inside another keeps the outer one's
-/// version. The thread's own commits show after the outermost snapshot is closed.
+/// Until it is closed, every call, look-up by name and computed table of this thread answers as of
+/// that version, and everything that version needs stays in memory. What is said of registrations
+/// themselves, as by kw_operator_dump(), is always the newest. A snapshot inside another keeps the
+/// outer one's version. The thread's own commits show after the outermost snapshot is closed.
 ///
 /// @retval KW_NO_MEMORY  the thread could not be attached; nothing is open
 /// @threads owner thread only; wait-free once the thread is attached

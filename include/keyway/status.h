@@ -41,6 +41,7 @@ KW_BEGIN_DECLS
     X(SIGNATURE_MISMATCH, 30, "the C signature is not the operator's")                             \
     X(WRONG_VALUE, 31, "a boxed value has another type than the schema says")                      \
     X(KERNEL_FAILED, 32, "a kernel reported a failure of its own")                                 \
+    X(KERNEL_GONE, 33, "the kernel of the handle serves the operator no more")                     \
     /* Registration. */                                                                            \
     X(MALFORMED_NAME, 40, "the name is not of the form namespace::name.overload")                  \
     X(MALFORMED_SCHEMA, 41, "the schema does not parse")                                           \
@@ -52,7 +53,26 @@ KW_BEGIN_DECLS
     X(NAMESPACE_MISMATCH, 47, "the name lies outside the library's namespace")                     \
     X(TENSOR_TYPE_MISMATCH, 48, "the library was compiled for another tensor type")                \
     X(TOO_MANY_ARGUMENTS, 49, "the schema has more arguments than a frame can hold")               \
-    X(TRANSACTION_ENDED, 50, "the transaction has already been committed or aborted")
+    X(BAD_OVERLOAD, 50, "an overload name is \"default\" or begins with two underscores")          \
+    X(SCHEMA_EXPECTED, 51, "a name stands where a schema is needed")                               \
+    X(NAME_EXPECTED, 52, "a schema stands where a name is needed")                                 \
+    X(NAMESPACE_TAKEN, 53, "another live library of kind DEF has the namespace")                   \
+    X(NAMESPACE_RESERVED, 54, "the namespace _ is for libraries of kind IMPL")                     \
+    X(LIBRARY_KEY_NOT_ALLOWED, 55, "only a library of kind IMPL has a key")                        \
+    X(DEFINE_NOT_ALLOWED, 56, "a library of kind IMPL defines nothing")                            \
+    X(IMPL_NOT_ALLOWED, 57, "a library of the namespace _ registers fallbacks only")               \
+    X(KEY_CONFLICT, 58, "the registration names another key than its library")                     \
+    X(FALLBACK_IN_NAMESPACE, 59, "a fallback serves all namespaces and needs a library of _")      \
+    X(FALLBACK_NOT_ALLOWED, 60, "a library of kind DEF or FRAGMENT registers no fallbacks")        \
+    X(FALLBACK_WITHOUT_KEY, 61, "a fallback needs a key")                                          \
+    X(ARGUMENT_COUNT_MISMATCH, 62, "kernel and operator differ in their number of arguments")      \
+    X(RETURN_COUNT_MISMATCH, 63, "kernel and operator differ in their number of returns")          \
+    X(ARGUMENT_TYPE_MISMATCH, 64, "kernel and operator differ in the type of an argument")         \
+    X(RETURN_TYPE_MISMATCH, 65, "kernel and operator differ in the type of a return")              \
+    X(UNKNOWN_TAG, 66, "no operator tag has this bit")                                             \
+    X(ALIAS_KEY, 67, "an alias key has no slot of its own")                                        \
+    X(NO_BACKEND_LEFT, 68, "every PrivateUse backend has a name already")                          \
+    X(BACKEND_NAME_TAKEN, 69, "the name belongs to another backend or key")
 
 typedef enum kw_status_code {
 #define KW_STATUS_ENUMERATOR(name, number, sentence) KW_##name = number,

@@ -14,6 +14,14 @@
 #include "base/text.h"
 #include "rcu/thread.h"
 
+// The boxed redispatch that runs now, and how many steps its chain has had.
+typedef struct kwi_running {
+    const void *table; // of the call that the chain belongs to, together with its depth
+    uint32_t depth;
+    uint32_t slot;
+    uint32_t steps;
+} kwi_running;
+
 // E1  The text is one sentence, then the chain of operators, innermost first.
 // E2  A chain that has reached the outermost call is finished: the next failure starts anew.
 typedef struct kwi_call_area {
@@ -24,10 +32,7 @@ typedef struct kwi_call_area {
     kwi_text text;
     char buffer[1600];
 
-    // The redispatch that runs now: where another with the same words would make no progress.
-    const void *running_table;
-    uint32_t running_slot;
-    uint32_t running_depth;
+    kwi_running running;
 } kwi_call_area;
 
 _Static_assert(sizeof(kwi_call_area) <= KWI_CALL_AREA_BYTES, "the area fits the block");

@@ -56,6 +56,40 @@ kw_status kw_local_exclude(kw_keyset keys, kw_local_guard *out_guard)
     return kw_local_force(state, out_guard);
 }
 
+kw_status kw_local_below_autograd(kw_local_guard *out_guard)
+{
+    return kw_local_exclude(kw_keyset_autograd(), out_guard);
+}
+
+kw_status kw_local_below_view(kw_local_guard *out_guard)
+{
+    return kw_local_exclude(kw_keyset_autograd_with_view(), out_guard);
+}
+
+kw_status kw_local_inference_mode(bool enabled, kw_local_guard *out_guard)
+{
+    kw_keyset view = kw_keyset_from_key(KW_KEY_ADInplaceOrView);
+    kw_local_state state = kw_local_capture();
+    if (enabled) {
+        state.included = kw_keyset_difference(state.included, view);
+        state.excluded = kw_keyset_union(state.excluded, kw_keyset_autograd());
+    } else {
+        state.included = kw_keyset_union(state.included, view);
+        state.excluded = kw_keyset_difference(state.excluded, kw_keyset_autograd());
+    }
+    return kw_local_force(state, out_guard);
+}
+
+bool kw_local_is_included(kw_key key)
+{
+    return kw_keyset_has(kw_local_capture().included, key);
+}
+
+bool kw_local_is_excluded(kw_key key)
+{
+    return kw_keyset_has(kw_local_capture().excluded, key);
+}
+
 void kw_local_restore(const kw_local_guard *guard)
 {
     kwi_thread_block *block = kwi_thread_current();

@@ -6,6 +6,8 @@
 
 #include "key/key_name.h"
 
+#include "key/private_use.h"
+
 static const char *const key_names[KW_KEY_LIMIT] = {
 #define NAME(name, number, is_building_block) [number] = #name,
     KW_FUNCTIONALITY_LIST(NAME)
@@ -53,12 +55,20 @@ static const kwi_key_spelling synonyms[] = {
 
 const char *kw_key_name(kw_key key)
 {
+    const char *public_name = kwi_private_use_key_name(key);
+    if (public_name != NULL) {
+        return public_name;
+    }
     const char *name = key < KW_KEY_LIMIT ? key_names[key] : NULL;
     return name != NULL ? name : "UnknownUnknown";
 }
 
 const char *kw_backend_name(kw_backend backend)
 {
+    const char *public_name = kwi_private_use_backend_name(backend);
+    if (public_name != NULL) {
+        return public_name;
+    }
     return (unsigned)backend <= KW_BACKEND_COUNT ? backend_names[backend] : "Unknown";
 }
 

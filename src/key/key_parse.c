@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "key/key_name.h"
+#include "key/private_use.h"
 #include "key/suggest.h"
 
 static bool is_equal(const char *name, const char *text, size_t length)
@@ -20,6 +21,9 @@ static bool is_equal(const char *name, const char *text, size_t length)
 // A linear search of 157 names: parsing belongs to registration and tools, never to a call.
 bool kwi_key_find(const char *name, size_t length, kw_key *out_key)
 {
+    if (kwi_private_use_find_key(name, length, out_key)) {
+        return true;
+    }
     size_t cursor = 0;
     for (;;) {
         kwi_key_spelling spelling = kwi_key_spelling_next(&cursor);
@@ -83,6 +87,9 @@ kw_status kw_backend_parse(const char *text, kw_backend *out_backend, kw_error *
     if (text == NULL || out_backend == NULL) {
         return kwi_fail(err, KW_INVALID_ARGUMENT, "kw_backend_parse: %s is NULL",
                         text == NULL ? "text" : "out_backend");
+    }
+    if (kwi_private_use_find_backend(text, strlen(text), out_backend)) {
+        return KW_OK;
     }
     kwi_suggestion suggestion = kwi_suggestion_begin(text, strlen(text));
     for (int number = 1; number <= KW_BACKEND_COUNT; number++) {

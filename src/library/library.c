@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "registry/dispatcher.h"
 #include "registry/world.h"
 #include "schema/name.h"
@@ -18,6 +19,7 @@ static void free_library(kw_library *library)
     if (library != NULL) {
         kwi_free_string(library->name);
         kwi_free_string(library->ns);
+        kwi_free_string(library->file);
         kwi_free(library, sizeof *library);
     }
 }
@@ -32,13 +34,47 @@ static kw_library *make_library(const kw_library_options *options, kw_dispatcher
     }
     library->name = kwi_copy_string(options->name != NULL ? options->name : unnamed);
     library->ns = kwi_copy_string(options->ns);
-    if (library->name == NULL || (options->ns != NULL && library->ns == NULL)) {
+    library->file = kwi_copy_string(options->file != NULL ? options->file : "");
+    if (library->name == NULL || library->file == NULL ||
+        (options->ns != NULL && library->ns == NULL)) {
         free_library(library);
         return NULL;
     }
     library->owner.name = library->name;
     library->owner.dispatcher = dispatcher;
+    library->owner.file = library->file;
+    library->owner.line = options->line;
+    library->owner.claimed_ns = options->kind == KW_LIBRARY_KIND_DEF ? library->ns : NULL;
+    library->kind = options->kind;
+    library->key = options->key;
     return library;
+}
+
+// Makes the library known to its dispatcher.
+static kw_status enter(kw_library *library, const kw_tensor_type *type, kw_error *err)
+    KWI_REQUIRES(kwi_role_writer)
+{
+    kw_dispatcher *dispatcher = library->owner.dispatcher;
+    bool claims = library->owner.claimed_ns != NULL;
+    kw_status status = claims ? kwi_dispatcher_claim(dispatcher, &library->owner, err) : KW_OK;
+    if (status != KW_OK) {
+        return status;
+    }
+    status = kwi_dispatcher_adopt_tensor_type(dispatcher, type, err);
+    if (status == KW_OK) {
+        dispatcher->library_count++;
+    } else if (claims) {
+        kwi_dispatcher_unclaim(dispatcher, &library->owner);
+    }
+    return status;
+}
+
+static void leave(kw_library *library) KWI_REQUIRES(kwi_role_writer)
+{
+    library->owner.dispatcher->library_count--;
+    if (library->owner.claimed_ns != NULL) {
+        kwi_dispatcher_unclaim(library->owner.dispatcher, &library->owner);
+    }
 }
 
 kw_status kw_library_create(const kw_library_options *options, kw_library **out_library,
@@ -46,29 +82,27 @@ kw_status kw_library_create(const kw_library_options *options, kw_library **out_
 {
     static const kw_library_options defaults = {.struct_size = sizeof defaults};
     const kw_library_options *wanted = options != NULL ? options : &defaults;
-    if (out_library == NULL || wanted->struct_size < sizeof *wanted) {
-        return kwi_fail(err, KW_INVALID_ARGUMENT,
-                        "a place for the library is needed, and options with their struct_size");
+    if (out_library == NULL) {
+        return kwi_fail(err, KW_INVALID_ARGUMENT, "there is no place for the library");
+    }
+    kw_status status = kwi_options_check(wanted, sizeof *wanted, "kw_library_options", err);
+    if (status == KW_OK) {
+        status = kwi_kind_check(wanted, err);
+    }
+    if (status != KW_OK) {
+        return status;
     }
     kw_dispatcher *dispatcher =
         wanted->dispatcher != NULL ? wanted->dispatcher : kw_dispatcher_default();
     if (dispatcher == NULL) {
         return kwi_fail_memory(err);
     }
-    const char *ns = wanted->ns;
-    if (ns != NULL && !kwi_name_is_identifier(ns, strlen(ns))) {
-        return kwi_fail(err, KW_MALFORMED_NAME,
-                        "the namespace `%.64s` is no identifier; use letters, digits and _", ns);
-    }
     kw_library *library = make_library(wanted, dispatcher);
     if (library == NULL) {
         return kwi_fail_memory(err);
     }
     kwi_world_lock();
-    kw_status status = kwi_dispatcher_adopt_tensor_type(dispatcher, wanted->tensor_type, err);
-    if (status == KW_OK) {
-        dispatcher->library_count++;
-    }
+    status = enter(library, wanted->tensor_type, err);
     kwi_world_unlock();
     if (status != KW_OK) {
         free_library(library);
@@ -88,7 +122,7 @@ kw_status kw_library_destroy(kw_library *take_library, kw_error *err)
     bool is_closed = library->owner.is_closed;
     uint64_t alive = library->owner.alive_count;
     if (is_closed && alive == 0) {
-        library->owner.dispatcher->library_count--;
+        leave(library);
     }
     kwi_world_unlock();
     if (!is_closed) {

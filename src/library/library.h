@@ -17,7 +17,22 @@ struct kw_library {
     // guard: immutable.
     char *name;
     char *ns; // NULL: names carry their namespaces
+    char *file;
+    uint32_t kind; // a kw_library_kind
+    kw_key key;    // Undefined: registrations name their own
 };
+
+// Whether a library of these options may exist, and what it may register: PyTorch's rules for its
+// library blocks, each with a status of its own.
+kw_status kwi_kind_check(const kw_library_options *options, kw_error *err);
+kw_status kwi_kind_check_define(const kw_library *library, const char *schema, kw_error *err);
+kw_status kwi_kind_check_impl(const kw_library *library, const char *name, kw_error *err);
+kw_status kwi_kind_check_fallback(const kw_library *library, kw_error *err);
+
+// The key of a registration: the one it names, or its library's.
+//
+// KW_KEY_CONFLICT if there are both and they differ; KW_UNKNOWN_KEY.
+kw_status kwi_kind_key(const kw_library *library, kw_key named, kw_key *out_key, kw_error *err);
 
 // Writes the full name of an operator that the library calls `name`.
 //

@@ -9,6 +9,7 @@
 #include <keyway/transaction.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "library/library.h"
 #include "registry/commit.h"
 #include "schema/name.h"
@@ -132,10 +133,23 @@ kw_status kw_transaction_define(kw_transaction *tx, kw_library *library,
     if (status != KW_OK) {
         return status;
     }
-    if (definition == NULL || definition->struct_size < sizeof *definition ||
-        definition->schema == NULL) {
+    if (definition != NULL) {
+        status = kwi_options_check(definition, sizeof *definition, "kw_definition", err);
+    }
+    if (status != KW_OK) {
+        return status;
+    }
+    if (definition == NULL || definition->schema == NULL) {
         return kwi_fail(err, KW_INVALID_ARGUMENT,
-                        "a definition needs its struct_size and a schema; make it with KW_DEFINE");
+                        "a definition needs a schema; make it with KW_DEFINE");
+    }
+    if ((definition->tags & ~(uint64_t)KW_TAGS_ALL) != 0) {
+        return kwi_fail(err, KW_UNKNOWN_TAG, "the tags 0x%llx have bits that are no tag",
+                        (unsigned long long)definition->tags);
+    }
+    status = kwi_kind_check_define(library, definition->schema, err);
+    if (status != KW_OK) {
+        return status;
     }
     kwi_definition *made = NULL;
     status = make_definition(library, definition, &made, err);
@@ -148,12 +162,18 @@ kw_status kw_transaction_define(kw_transaction *tx, kw_library *library,
     return KW_OK;
 }
 
-static kw_status check_key(kw_key key, kw_error *err)
+// What a kernel's registration checks before it makes a record: its name and key in this library.
+static kw_status check_impl(const kw_library *library, const char *name, kw_key named,
+                            kw_key *out_key, char *full, size_t size, kw_error *err)
 {
-    if (key != KW_KEY_Undefined && !kw_key_is_valid(key)) {
-        return kwi_fail(err, KW_UNKNOWN_KEY, "%u is no dispatch key (%s)", key, kw_key_name(key));
+    kw_status status = name != NULL ? kwi_kind_check_impl(library, name, err) : KW_OK;
+    if (status == KW_OK) {
+        status = kwi_library_full_name(library, name, full, size, err);
     }
-    return KW_OK;
+    if (status == KW_OK) {
+        status = kwi_kind_key(library, named, out_key, err);
+    }
+    return status;
 }
 
 kw_status kw_transaction_impl(kw_transaction *tx, kw_library *library, const char *name, kw_key key,
@@ -162,16 +182,14 @@ kw_status kw_transaction_impl(kw_transaction *tx, kw_library *library, const cha
 {
     kw_status status = prepare(tx, library, err);
     char full[KWI_NAME_MAX + 1];
+    kw_key stored = KW_KEY_Undefined;
     if (status == KW_OK) {
-        status = kwi_library_full_name(library, name, full, sizeof full, err);
-    }
-    if (status == KW_OK) {
-        status = check_key(key, err);
+        status = check_impl(library, name, key, &stored, full, sizeof full, err);
     }
     if (status != KW_OK) {
         return status;
     }
-    kw_key stored = key == KW_KEY_Undefined ? KW_KEY_CompositeImplicitAutograd : key;
+    stored = stored == KW_KEY_Undefined ? KW_KEY_CompositeImplicitAutograd : stored;
     kwi_kernel *made = NULL;
     status =
         kwi_kernel_create(&library->owner, KWI_REGISTRATION_KERNEL, stored, kernel, &made, err);
@@ -192,10 +210,13 @@ kw_status kw_transaction_impl(kw_transaction *tx, kw_library *library, const cha
 
 static kw_status check_fallback(kw_key key, const kw_kernel_descriptor *kernel, kw_error *err)
 {
-    if (kw_key_slot(key) < 0 || key == KW_KEY_Undefined) {
+    if (key == KW_KEY_Undefined) {
+        return kwi_fail(err, KW_FALLBACK_WITHOUT_KEY,
+                        "a fallback needs a runtime key or an alias, its own or its library's");
+    }
+    if (kw_keyset_is_empty(kw_key_runtime_set(key))) {
         return kwi_fail(err, KW_UNKNOWN_KEY,
-                        "a fallback needs a runtime key, not %s; register one for each key that "
-                        "it stands for",
+                        "a fallback needs a key with slots; %s, a building block, has none",
                         kw_key_name(key));
     }
     if (kernel != NULL && kernel->kind == KW_KERNEL_UNBOXED) {
@@ -210,17 +231,22 @@ kw_status kw_transaction_fallback(kw_transaction *tx, kw_library *library, kw_ke
                                   kw_registration *out_registration, kw_error *err)
 {
     kw_status status = prepare(tx, library, err);
+    kw_key stored = KW_KEY_Undefined;
     if (status == KW_OK) {
-        status = check_key(key, err);
+        status = kwi_kind_check_fallback(library, err);
     }
     if (status == KW_OK) {
-        status = check_fallback(key, kernel, err);
+        status = kwi_kind_key(library, key, &stored, err);
+    }
+    if (status == KW_OK) {
+        status = check_fallback(stored, kernel, err);
     }
     if (status != KW_OK) {
         return status;
     }
     kwi_kernel *made = NULL;
-    status = kwi_kernel_create(&library->owner, KWI_REGISTRATION_FALLBACK, key, kernel, &made, err);
+    status =
+        kwi_kernel_create(&library->owner, KWI_REGISTRATION_FALLBACK, stored, kernel, &made, err);
     if (status == KW_OK) {
         add(tx, KWI_CHANGE_FALLBACK, library)->kernel = made;
         give_number(out_registration, &made->registration);
@@ -254,9 +280,13 @@ kw_status kw_transaction_commit(kw_transaction *take_tx, const kw_commit_options
     if (tx == NULL) {
         return kwi_fail(err, KW_INVALID_ARGUMENT, "there is no transaction to commit");
     }
-    bool defer =
-        options != NULL && options->struct_size >= sizeof *options && options->defer_reclaim;
-    kw_status status = kwi_commit(tx->dispatcher, tx->changes, tx->count, defer, out_version, err);
+    kw_status status = options != NULL
+                           ? kwi_options_check(options, sizeof *options, "kw_commit_options", err)
+                           : KW_OK;
+    bool defer = status == KW_OK && options != NULL && options->defer_reclaim;
+    if (status == KW_OK) {
+        status = kwi_commit(tx->dispatcher, tx->changes, tx->count, defer, out_version, err);
+    }
     if (status != KW_OK) {
         free_records(tx);
     }

@@ -6,6 +6,8 @@
 
 #include "rcu/announce.h"
 
+#include "rcu/section.h"
+
 kwi_version_line kwi_version;
 
 kwi_announced kwi_announce_slowly(const kwi_ptr_cell *root)

@@ -26,7 +26,6 @@
 #include <keyway/inline/table.h>
 
 #include "base/yield.h"
-#include "rcu/section.h"
 #include "rcu/thread.h"
 #include "rcu/version.h"
 
@@ -69,44 +68,5 @@ static inline void kwi_announce_store(kw_thread *thread, uint32_t depth, kwi_ptr
 // no membarrier in the kernel. Attaches the thread; needs no memory otherwise, but for nesting
 // deeper than any before it on this thread's block.
 KW_COLD kwi_announced kwi_announce_slowly(const kwi_ptr_cell *root);
-
-// The fast path: a leaf that saves no register. With a liburcu whose reader record is known it is
-// the section of liburcu-bp written out, so that the calls inside its stock form stay cold.
-static inline kwi_announced kwi_announce(const kwi_ptr_cell *root)
-{
-    kw_thread *thread = kwi_thread_self;
-#if KWI_RCU_HANDTUNED
-    // Relaxed: a thread reads its own word.
-    uint32_t depth = kwi_u32_load_relaxed(&thread->depth);
-    struct urcu_bp_reader *reader = URCU_TLS(urcu_bp_reader);
-    if (KW_UNLIKELY(depth >= thread->capacity) || KW_UNLIKELY(reader == NULL)) {
-        return kwi_announce_slowly(root);
-    }
-    unsigned long before = reader->ctr;
-    unsigned long inside = KW_UNLIKELY(before & URCU_BP_GP_CTR_NEST_MASK)
-                               ? before + URCU_BP_GP_COUNT
-                               : CMM_LOAD_SHARED(urcu_bp_gp.ctr);
-    _CMM_STORE_SHARED(reader->ctr, inside);
-    cmm_barrier(); // enough: capacity is 0 where the kernel has no membarrier
-    const kwi_block *block =
-        kwi_chain_find(root, kwi_u64_load_relaxed(&thread->pinned)); // relaxed: its own word
-#ifdef KWI_TESTING
-    if (KWI_FAULT(ANNOUNCE_AFTER_LEAVING)) {
-        _CMM_STORE_SHARED(reader->ctr, inside - URCU_BP_GP_COUNT);
-        KWI_YIELD();
-        kwi_announce_store(thread, depth, &thread->inside[depth], block);
-        return (kwi_announced){block, thread};
-    }
-#endif
-    kwi_announce_store(thread, depth, &thread->inside[depth], block);
-    KWI_TSAN_LEAVE();
-    cmm_barrier();
-    _CMM_STORE_SHARED(reader->ctr, inside - URCU_BP_GP_COUNT);
-    return (kwi_announced){block, thread};
-#else
-    (void)thread;
-    return kwi_announce_slowly(root);
-#endif
-}
 
 #endif // KWI_RCU_ANNOUNCE_H

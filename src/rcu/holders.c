@@ -15,9 +15,6 @@ static uint32_t count_announcements(kwi_thread_block *block, const kwi_block *wa
     uint32_t depth = kwi_u32_load_acquire(&block->hot.depth); // [pair: announce]
     for (uint32_t i = 0; i < depth; i++) {
         const kwi_ptr_cell *slot = kwi_thread_inside(block, i, false);
-        if (slot == NULL) {
-            break;
-        }
         if (kwi_ptr_load_acquire(slot) == wanted) { // [pair: announce]
             count++;
         }

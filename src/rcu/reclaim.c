@@ -55,9 +55,7 @@ static bool scan_thread(kwi_words *announced, kwi_thread_block *block)
     uint32_t first = KWI_FAULT(TOP_ANNOUNCEMENT_ONLY) && depth > 0 ? depth - 1 : 0;
     for (uint32_t i = first; i < depth; i++) {
         const kwi_ptr_cell *slot = kwi_thread_inside(block, i, false);
-        if (slot == NULL) {
-            break; // raised by a thread that then found no memory for the chunk
-        }
+        KWI_ASSERT(slot != NULL); // its chunk is linked before the depth that needs it rises
         uintptr_t address = (uintptr_t)kwi_ptr_load_acquire(slot); // [pair: announce]
         if (!kwi_words_add(announced, address)) {
             return false;

@@ -7,6 +7,7 @@
 #include "rcu/section.h"
 
 #include "base/yield.h"
+#include "rcu/urcu.h"
 
 #ifdef KWI_TSAN
 char kwi_tsan_token;
@@ -18,6 +19,22 @@ const char *__tsan_default_suppressions(void)
     return "race:urcu_bp_barrier\n";
 }
 #endif
+
+void kwi_section_enter(void)
+{
+    _urcu_bp_read_lock();
+}
+
+void kwi_section_leave(void)
+{
+    KWI_TSAN_LEAVE();
+    _urcu_bp_read_unlock();
+}
+
+bool kwi_section_is_ongoing(void)
+{
+    return _urcu_bp_read_ongoing() != 0;
+}
 
 void kwi_grace_period(void)
 {

@@ -4,22 +4,15 @@
 // Threads: any. A section is entered and left by one thread, nests, and never blocks.
 // SPDX-License-Identifier: MIT
 //
-// The one place that includes liburcu and the one place that tells ThreadSanitizer what a grace
-// period orders: liburcu's atomics are inline assembly, which it cannot see. Leaving a section
-// releases a token and the end of a grace period acquires it. Entering acquires nothing, so that a
-// missing release on a publication is still reported.
+// The one place that tells ThreadSanitizer what a grace period orders: liburcu's atomics are inline
+// assembly, which it cannot see. Leaving a section releases a token and the end of a grace period
+// acquires it. Entering acquires nothing, so that a missing release on a publication is still
+// reported.
 
 #ifndef KWI_RCU_SECTION_H
 #define KWI_RCU_SECTION_H
 
 #include <stdbool.h>
-
-// The inline read-side functions are under ten lines each, which their licence offers to code
-// under any licence. Only this header, used by .c files of the library, asks for them.
-#ifndef _LGPL_SOURCE
-#define _LGPL_SOURCE
-#endif
-#include <urcu-bp.h>
 
 #if defined(__SANITIZE_THREAD__)
 #define KWI_TSAN 1
@@ -44,22 +37,12 @@ extern char kwi_tsan_token;
 #define KWI_TSAN_GRACE() ((void)0)
 #endif
 
-static inline void kwi_section_enter(void)
-{
-    _urcu_bp_read_lock();
-}
-
-static inline void kwi_section_leave(void)
-{
-    KWI_TSAN_LEAVE();
-    _urcu_bp_read_unlock();
-}
+// For everything but calls, which have a section of their own in rcu/announce_fast.h.
+void kwi_section_enter(void);
+void kwi_section_leave(void);
 
 // True inside a section of the calling thread, the host's own liburcu-bp sections among them.
-static inline bool kwi_section_is_ongoing(void)
-{
-    return _urcu_bp_read_ongoing() != 0;
-}
+bool kwi_section_is_ongoing(void);
 
 // Returns when every section that had begun before the call has been left. Never call it inside a
 // section or with a mutex held: it would hang with no diagnosis.

@@ -14,6 +14,7 @@
 #include <keyway/keyset.h>
 
 #include "rcu/section.h"
+#include "rcu/urcu.h"
 
 #define CHUNK_BYTES 65536
 #define CHUNK_BLOCKS (CHUNK_BYTES / KWI_THREAD_BLOCK_BYTES - 1)
@@ -44,8 +45,9 @@ static kwi_ptr_cell chunks;
 // guard: cell. Relaxed: a statistic.
 static kwi_u64_cell forced_cleanups;
 
-// guard: immutable. Set by kwi_threads_init() before any thread attaches.
+// guard: immutable. Set by create_key(), once.
 static pthread_key_t end_key;
+static kw_status key_status;
 
 static kwi_thread_block *chunk_block(const chunk *in, size_t index)
 {
@@ -76,9 +78,22 @@ static void thread_end(void *argument)
     clear_block(block);
 }
 
+static void create_key(void)
+{
+    key_status = pthread_key_create(&end_key, thread_end) == 0 ? KW_OK : KW_NO_MEMORY;
+}
+
 kw_status kwi_threads_init(void)
 {
-    return pthread_key_create(&end_key, thread_end) == 0 ? KW_OK : KW_NO_MEMORY;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    return pthread_once(&once, create_key) == 0 ? key_status : KW_INTERNAL;
+}
+
+// When the library is loaded, so that a thread may first attach in a signal handler. It frees
+// nothing at exit: there is no destructor.
+__attribute__((constructor)) static void init_at_load(void)
+{
+    (void)kwi_threads_init(); // a failure is remembered, and every attach reports it
 }
 
 static bool take_block(kwi_thread_block *block)
@@ -145,7 +160,7 @@ static uint32_t fast_capacity(void)
 
 static kwi_thread_block *attach(void)
 {
-    kwi_thread_block *block = find_block();
+    kwi_thread_block *block = kwi_threads_init() == KW_OK ? find_block() : NULL;
     if (block == NULL) {
         return NULL;
     }

@@ -57,11 +57,12 @@ typedef struct kwi_thread_block {
 _Static_assert(sizeof(kwi_thread_block) <= KWI_THREAD_BLOCK_BYTES, "a block fits its place");
 _Static_assert(offsetof(kw_thread, inside) + 3 * sizeof(kwi_ptr_cell) == 64, "one line, 3 deep");
 
-// Prepares what attaching needs. Called once, before any operator exists.
+// Prepares what attaching needs, once; happens when the library is loaded. Every call returns the
+// same: KW_NO_MEMORY if the process has no thread-specific key left.
 kw_status kwi_threads_init(void);
 
 // The calling thread's block, attached on first use; NULL when no memory or key could be had.
-// Async-signal-safe once kwi_threads_init() has returned.
+// Async-signal-safe.
 kwi_thread_block *kwi_thread_attach(void);
 
 // The calling thread's block, or NULL if it never attached.

@@ -112,6 +112,41 @@ static kw_status refuse_duplicate(const kwi_definition *there, const kwi_definit
                     there->schema->text, wanted->schema->text, buffer);
 }
 
+// Whether a kernel that states its schema fits the definition; the text names both places.
+static kw_status check_schema(const kwi_definition *definition, const kwi_kernel *kernel,
+                              kw_error *err)
+{
+    if (definition == NULL || kernel->schema == NULL) {
+        return KW_OK;
+    }
+    char buffer[256];
+    kwi_text reason;
+    kwi_text_init(&reason, buffer, sizeof buffer);
+    kw_status status = kwi_schema_mismatch(definition->schema, kernel->schema, &reason);
+    if (status == KW_OK) {
+        return KW_OK;
+    }
+    const kwi_registration *there = &definition->registration;
+    const kwi_registration *here = &kernel->registration;
+    return kwi_fail(
+        err, status,
+        "`%s`, defined by %s at %s:%u as `%s`, and its kernel `%s`, registered by %s at "
+        "%s:%u for `%s`, do not fit: %s",
+        definition->schema->name, there->owner->name, there->file, there->line,
+        definition->schema->text, here->name, here->owner->name, here->file, here->line,
+        kernel->schema->text, buffer);
+}
+
+static kw_status check_schemas(const kwi_definition *definition, const kwi_kernel *kernels,
+                               kw_error *err)
+{
+    kw_status status = KW_OK;
+    for (; kernels != NULL && status == KW_OK; kernels = kernels->older) {
+        status = check_schema(definition, kernels, err);
+    }
+    return status;
+}
+
 static void forget_slot(kwi_change *change) KWI_REQUIRES(kwi_role_writer)
 {
     if (change->has_set_slot) {
@@ -126,7 +161,7 @@ static kw_status intern(kwi_change *change, kwi_staging *staging, const char *na
                         const char *code, bool code_is_known, kw_error *err)
     KWI_REQUIRES(kwi_role_writer)
 {
-    kw_operator *before = kwi_name_index_find(&staging->dispatcher->names, name);
+    kw_operator *before = kwi_dispatcher_entry(staging->dispatcher, name, code, code_is_known);
     bool was_unknown = before != NULL && before->slot == NULL;
     kw_status status =
         kwi_dispatcher_intern(staging->dispatcher, name, code, code_is_known, &change->op, err);
@@ -139,7 +174,8 @@ static kw_status define(kwi_change *change, kwi_staging *staging, kw_error *err)
 {
     kwi_definition *definition = change->definition;
     const char *name = definition->schema->name;
-    const kw_operator *there = kwi_name_index_find(&staging->dispatcher->names, name);
+    const kw_operator *there =
+        kwi_dispatcher_entry(staging->dispatcher, name, definition->code, true);
     if (there != NULL && there->definition != NULL) {
         return refuse_duplicate(there->definition, definition, err);
     }
@@ -148,8 +184,11 @@ static kw_status define(kwi_change *change, kwi_staging *staging, kw_error *err)
         return status;
     }
     kw_operator *op = change->op;
-    status = add_event(staging, KW_EVENT_DEFINED, op, KW_KEY_Undefined, NULL,
-                       &definition->registration, err);
+    status = check_schemas(definition, op->kernels, err);
+    if (status == KW_OK) {
+        status = add_event(staging, KW_EVENT_DEFINED, op, KW_KEY_Undefined, NULL,
+                           &definition->registration, err);
+    }
     if (status == KW_OK) {
         status = add_to_owner(&definition->registration, err);
     }
@@ -183,9 +222,12 @@ static kw_status implement(kwi_change *change, kwi_staging *staging, kw_error *e
         return status;
     }
     kw_operator *op = change->op;
-    status = add_event(staging, KW_EVENT_KERNEL, op, kernel->key,
-                       registration_of(kwi_operator_active_kernel(op, kernel->key)),
-                       &kernel->registration, err);
+    status = check_schema(op->definition, kernel, err);
+    if (status == KW_OK) {
+        status = add_event(staging, KW_EVENT_KERNEL, op, kernel->key,
+                           registration_of(kwi_operator_active_kernel(op, kernel->key)),
+                           &kernel->registration, err);
+    }
     if (status == KW_OK) {
         status = add_to_owner(&kernel->registration, err);
     }
@@ -209,16 +251,43 @@ static void undo_implement(kwi_change *change) KWI_REQUIRES(kwi_role_writer)
 
 // Fallbacks ---------------------------------------------------------------------------------------
 
-// Staging let only runtime keys pass, so the slot exists.
-static unsigned fallback_slot(const kwi_kernel *kernel)
+// One event for each slot whose active fallback becomes another: `kernel` comes, or goes.
+static kw_status add_fallback_events(kwi_staging *staging, const kwi_kernel *kernel, bool comes,
+                                     kw_error *err) KWI_REQUIRES(kwi_role_writer)
 {
-    return kw_keyset_slot(kw_keyset_from_key(kernel->key));
+    kw_status status = KW_OK;
+    for (unsigned slot = 1; slot < KW_SLOT_COUNT && status == KW_OK; slot++) {
+        if (!kwi_fallback_covers(kernel, slot)) {
+            continue;
+        }
+        const kwi_kernel *before = kwi_dispatcher_fallback(staging->dispatcher, slot);
+        const kwi_kernel *after =
+            comes ? kernel
+                  : (before == kernel
+                         ? kwi_dispatcher_fallback_below(staging->dispatcher, slot, kernel)
+                         : before);
+        status = add_event(staging, KW_EVENT_FALLBACK, NULL, kw_key_of_slot((int)slot),
+                           registration_of(before), registration_of(after), err);
+    }
+    return status;
 }
 
-static kwi_kernel **fallback_stack(kw_dispatcher *dispatcher, const kwi_kernel *kernel)
+// A fallback of somebody else's for a slot of the kernel, or NULL. AutogradPrivateUse1 may be
+// registered over another, as in PyTorch.
+static const kwi_kernel *find_clash(const kw_dispatcher *dispatcher, const kwi_kernel *kernel)
     KWI_REQUIRES(kwi_role_writer)
 {
-    return &dispatcher->fallback_stacks[fallback_slot(kernel)];
+    for (unsigned slot = 1; slot < KW_SLOT_COUNT; slot++) {
+        if (!kwi_fallback_covers(kernel, slot) ||
+            kw_key_of_slot((int)slot) == KW_KEY_AutogradPrivateUse1) {
+            continue;
+        }
+        const kwi_kernel *there = kwi_dispatcher_fallback(dispatcher, slot);
+        if (there != NULL && !there->registration.owner->is_standard) {
+            return there;
+        }
+    }
+    return NULL;
 }
 
 static kw_status fall_back(kwi_change *change, kwi_staging *staging, kw_error *err)
@@ -226,21 +295,22 @@ static kw_status fall_back(kwi_change *change, kwi_staging *staging, kw_error *e
 {
     kwi_kernel *kernel = change->kernel;
     kw_dispatcher *dispatcher = staging->dispatcher;
-    kwi_kernel **stack = fallback_stack(dispatcher, kernel);
-    if (*stack != NULL && kernel->key != KW_KEY_AutogradPrivateUse1) {
-        const kwi_registration *there = &(*stack)->registration;
+    const kwi_kernel *clash = find_clash(dispatcher, kernel);
+    if (clash != NULL) {
+        const kwi_registration *there = &clash->registration;
         return kwi_fail(err, KW_DUPLICATE_FALLBACK,
-                        "the fallback of %s is held by %s, registered at %s:%u; remove it first",
-                        kw_key_name(kernel->key), there->owner->name, there->file, there->line);
+                        "the fallback of %s, wanted by %s at %s:%u, is held by %s, registered at "
+                        "%s:%u; remove it first",
+                        kw_key_name(clash->key), kernel->registration.owner->name,
+                        kernel->registration.file, kernel->registration.line, there->owner->name,
+                        there->file, there->line);
     }
-    const kwi_kernel *active = kwi_dispatcher_fallback(dispatcher, fallback_slot(kernel));
-    kw_status status = add_event(staging, KW_EVENT_FALLBACK, NULL, kernel->key,
-                                 registration_of(active), &kernel->registration, err);
+    kw_status status = add_fallback_events(staging, kernel, true, err);
     if (status == KW_OK) {
         status = add_to_owner(&kernel->registration, err);
     }
     if (status == KW_OK) {
-        kwi_kernel_push(stack, kernel);
+        kwi_kernel_push(&dispatcher->fallback_list, kernel);
         staging->fallbacks_changed = true;
     }
     return status;
@@ -248,7 +318,7 @@ static kw_status fall_back(kwi_change *change, kwi_staging *staging, kw_error *e
 
 static void undo_fall_back(kwi_change *change, kwi_staging *staging) KWI_REQUIRES(kwi_role_writer)
 {
-    kwi_kernel_unlink(fallback_stack(staging->dispatcher, change->kernel), change->kernel);
+    kwi_kernel_unlink(&staging->dispatcher->fallback_list, change->kernel);
     take_from_owner(&change->kernel->registration);
 }
 
@@ -279,19 +349,12 @@ static kw_status remove_kernel(kwi_kernel *kernel, kwi_staging *staging, kw_erro
 static kw_status remove_fallback(kwi_kernel *kernel, kwi_staging *staging, kw_error *err)
     KWI_REQUIRES(kwi_role_writer)
 {
-    unsigned slot = fallback_slot(kernel);
-    kwi_kernel **stack = &staging->dispatcher->fallback_stacks[slot];
-    const kwi_kernel *before = kwi_dispatcher_fallback(staging->dispatcher, slot);
-    kwi_kernel_unlink(stack, kernel);
-    const kwi_kernel *after = kwi_dispatcher_fallback(staging->dispatcher, slot);
-    kw_status status = add_event(staging, KW_EVENT_FALLBACK, NULL, kernel->key,
-                                 registration_of(before), registration_of(after), err);
-    if (status != KW_OK) {
-        kwi_kernel_relink(stack, kernel);
-        return status;
+    kw_status status = add_fallback_events(staging, kernel, false, err);
+    if (status == KW_OK) {
+        kwi_kernel_unlink(&staging->dispatcher->fallback_list, kernel);
+        staging->fallbacks_changed = true;
     }
-    staging->fallbacks_changed = true;
-    return KW_OK;
+    return status;
 }
 
 static kw_status remove_definition(kwi_definition *definition, kwi_staging *staging, kw_error *err)
@@ -329,7 +392,7 @@ static void restore_registration(kwi_registration *registration, kwi_staging *st
     }
     kwi_kernel *kernel = kernel_of(registration);
     if (registration->kind == KWI_REGISTRATION_FALLBACK) {
-        kwi_kernel_relink(fallback_stack(staging->dispatcher, kernel), kernel);
+        kwi_kernel_relink(&staging->dispatcher->fallback_list, kernel);
     } else {
         kw_operator *op = (kw_operator *)(uintptr_t)kernel->base.op;
         kwi_kernel_relink(&op->kernels, kernel);

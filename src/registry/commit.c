@@ -21,6 +21,7 @@
 // table and are left alone.
 static void mark_all(kwi_staging *staging) KWI_REQUIRES(kwi_role_writer)
 {
+    kwi_staging_mark(staging, staging->dispatcher->fallback_op);
     for (kw_operator *op = staging->dispatcher->operators; op != NULL; op = op->next) {
         if (kwi_operator_has_registration(op)) {
             kwi_staging_mark(staging, op);

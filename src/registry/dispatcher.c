@@ -9,9 +9,13 @@
 #include <pthread.h>
 #include <string.h>
 
+#include <keyway/snapshot.h>
+
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/text.h"
 #include "rcu/section.h"
+#include "rcu/thread.h"
 #include "registry/error_kernels.h"
 #include "registry/world.h"
 
@@ -28,12 +32,26 @@ static bool is_standard_slot(unsigned slot)
     return slot != 0 && kw_keyset_has(standard_keys, kw_key_of_slot((int)slot));
 }
 
-kwi_kernel *kwi_dispatcher_fallback(const kw_dispatcher *dispatcher, unsigned slot)
+bool kwi_fallback_covers(const kwi_kernel *kernel, unsigned slot)
 {
-    if (dispatcher->fallback_stacks[slot] != NULL) {
-        return dispatcher->fallback_stacks[slot];
+    kw_key key = kw_key_of_slot((int)slot);
+    return kw_key_is_alias(kernel->key) ? kw_key_in_alias(key, kernel->key) : key == kernel->key;
+}
+
+const kwi_kernel *kwi_dispatcher_fallback_below(const kw_dispatcher *dispatcher, unsigned slot,
+                                                const kwi_kernel *kernel)
+{
+    for (const kwi_kernel *each = dispatcher->fallback_list; each != NULL; each = each->older) {
+        if (each != kernel && kwi_fallback_covers(each, slot)) {
+            return each;
+        }
     }
     return is_standard_slot(slot) ? dispatcher->standard_kernel : NULL;
+}
+
+const kwi_kernel *kwi_dispatcher_fallback(const kw_dispatcher *dispatcher, unsigned slot)
+{
+    return kwi_dispatcher_fallback_below(dispatcher, slot, NULL);
 }
 
 void kwi_dispatcher_prepare_fallbacks(kw_dispatcher *dispatcher)
@@ -83,9 +101,13 @@ kw_status kwi_dispatcher_adopt_tensor_type(kw_dispatcher *dispatcher, const kw_t
     if (type == NULL) {
         return KW_OK;
     }
-    if (type->struct_size < sizeof *type || type->name == NULL || type->keys == NULL) {
+    kw_status status = kwi_options_check(type, sizeof *type, "kw_tensor_type", err);
+    if (status != KW_OK) {
+        return status;
+    }
+    if (type->name == NULL || type->keys == NULL) {
         return kwi_fail(err, KW_INVALID_ARGUMENT,
-                        "a tensor type needs its struct_size, a name and a function for its keys");
+                        "a tensor type needs a name and a function for its keys");
     }
     const kw_tensor_type *there = kwi_dispatcher_tensor_type(dispatcher);
     if (there == NULL) {
@@ -118,12 +140,32 @@ static kw_status make_standard(kw_dispatcher *dispatcher, kw_error *err)
                              &fallthrough, &dispatcher->standard_kernel, err);
 }
 
+static kw_status make_fallback_op(kw_dispatcher *dispatcher, kw_error *err)
+    KWI_REQUIRES(kwi_role_writer)
+{
+    kw_status status = kwi_operator_create(dispatcher, "(fallbacks)", NULL, false, NULL,
+                                           &dispatcher->fallback_op, err);
+    if (status != KW_OK) {
+        return status;
+    }
+    kw_table *table = kwi_operator_resolve(dispatcher->fallback_op);
+    if (table == NULL) {
+        return kwi_fail_memory(err);
+    }
+    // No commit: nobody can reach the operator before the dispatcher is handed out.
+    kwi_operator_publish(dispatcher->fallback_op, table, kw_version());
+    return KW_OK;
+}
+
 // Frees a dispatcher that no thread can reach.
 static void free_dispatcher(kw_dispatcher *dispatcher) KWI_REQUIRES(kwi_role_writer)
 {
     for (kw_operator *op = dispatcher->operators, *next; op != NULL; op = next) {
         next = op->next;
         kwi_operator_free(op);
+    }
+    if (dispatcher->fallback_op != NULL) {
+        kwi_operator_free(dispatcher->fallback_op);
     }
     kwi_name_index_fini(&dispatcher->names);
     kwi_kernel_free(dispatcher->standard_kernel);
@@ -144,7 +186,8 @@ static kw_status fill_in(kw_dispatcher *dispatcher, const kw_dispatcher_options 
         kwi_registration_retain(&dispatcher->standard_kernel->registration);
     }
     kwi_dispatcher_prepare_fallbacks(dispatcher);
-    if (options != NULL) {
+    status = make_fallback_op(dispatcher, err);
+    if (status == KW_OK && options != NULL) {
         status = kwi_dispatcher_adopt_tensor_type(dispatcher, options->tensor_type, err);
     }
     return status;
@@ -153,11 +196,17 @@ static kw_status fill_in(kw_dispatcher *dispatcher, const kw_dispatcher_options 
 kw_status kw_dispatcher_create(const kw_dispatcher_options *options, kw_dispatcher **out_dispatcher,
                                kw_error *err)
 {
-    if (out_dispatcher == NULL || (options != NULL && options->struct_size < sizeof *options)) {
-        return kwi_fail(err, KW_INVALID_ARGUMENT,
-                        "a place for the dispatcher is needed, and options with their struct_size");
+    if (out_dispatcher == NULL) {
+        return kwi_fail(err, KW_INVALID_ARGUMENT, "there is no place for the dispatcher");
     }
-    kw_status status = kwi_world_init();
+    kw_status status = KW_OK;
+    if (options != NULL) {
+        status = kwi_options_check(options, sizeof *options, "kw_dispatcher_options", err);
+    }
+    if (status != KW_OK) {
+        return status;
+    }
+    status = kwi_threads_init();
     if (status != KW_OK) {
         return kwi_fail(err, status, "the process has no thread-specific key left");
     }
@@ -265,6 +314,32 @@ kw_status kw_dispatcher_destroy(kw_dispatcher *take_dispatcher, kw_error *err)
     return KW_OK;
 }
 
+kw_status kwi_dispatcher_claim(kw_dispatcher *dispatcher, kwi_owner *owner, kw_error *err)
+{
+    for (const kwi_owner *each = dispatcher->claims; each != NULL; each = each->next_claim) {
+        if (!each->is_closed && strcmp(each->claimed_ns, owner->claimed_ns) == 0) {
+            return kwi_fail(err, KW_NAMESPACE_TAKEN,
+                            "namespace `%s` is claimed by library %s, created at %s:%u, and wanted "
+                            "by library %s, created at %s:%u; only one library of kind DEF may "
+                            "have it, others are of kind FRAGMENT",
+                            owner->claimed_ns, each->name, each->file, each->line, owner->name,
+                            owner->file, owner->line);
+        }
+    }
+    owner->next_claim = dispatcher->claims;
+    dispatcher->claims = owner;
+    return KW_OK;
+}
+
+void kwi_dispatcher_unclaim(kw_dispatcher *dispatcher, kwi_owner *owner)
+{
+    kwi_owner **link = &dispatcher->claims;
+    while (*link != owner) {
+        link = &(*link)->next_claim;
+    }
+    *link = owner->next_claim;
+}
+
 bool kwi_dispatcher_add(kw_dispatcher *dispatcher, kw_operator *op)
 {
     if (!kwi_name_index_put(&dispatcher->names, op)) {
@@ -296,21 +371,44 @@ static kw_status add_entry(kw_dispatcher *dispatcher, const char *name, const ch
 
 static bool has_code(const kw_operator *op, const char *code) KWI_REQUIRES(kwi_role_writer)
 {
-    return strcmp(op->slot->code, code != NULL ? code : "") == 0;
+    return op->slot != NULL && strcmp(op->slot->code, code != NULL ? code : "") == 0;
+}
+
+// The entry of a name that has registrations; there is at most one.
+static kw_operator *find_registered(kw_operator *newest) KWI_REQUIRES(kwi_role_writer)
+{
+    kw_operator *op = newest;
+    while (op != NULL && !kwi_operator_has_registration(op)) {
+        op = op->previous;
+    }
+    return op;
+}
+
+kw_operator *kwi_dispatcher_entry(const kw_dispatcher *dispatcher, const char *name,
+                                  const char *code, bool code_is_known)
+{
+    kw_operator *newest = kwi_name_index_find(&dispatcher->names, name);
+    kw_operator *op = find_registered(newest);
+    if (op != NULL) {
+        return op;
+    }
+    // None is in use: one that can serve the signature again.
+    op = newest;
+    while (op != NULL && code_is_known && op->slot != NULL && !has_code(op, code)) {
+        op = op->previous;
+    }
+    return op;
 }
 
 kw_status kwi_dispatcher_intern(kw_dispatcher *dispatcher, const char *name, const char *code,
                                 bool code_is_known, kw_operator **out_op, kw_error *err)
 {
-    kw_operator *op = kwi_name_index_find(&dispatcher->names, name);
+    kw_operator *op = kwi_dispatcher_entry(dispatcher, name, code, code_is_known);
     if (op == NULL) {
-        return add_entry(dispatcher, name, code, code_is_known, NULL, out_op, err);
+        kw_operator *newest = kwi_name_index_find(&dispatcher->names, name);
+        return add_entry(dispatcher, name, code, code_is_known, newest, out_op, err);
     }
-    bool fits = !code_is_known || op->slot == NULL || has_code(op, code);
-    if (!fits && !kwi_operator_has_registration(op)) {
-        return add_entry(dispatcher, name, code, code_is_known, op, out_op, err);
-    }
-    if (!fits) {
+    if (code_is_known && op->slot != NULL && !has_code(op, code)) {
         return kwi_fail(err, KW_SIGNATURE_MISMATCH,
                         "`%s` has the C signature `%s`; this registration has `%s`", name,
                         op->slot->code, code != NULL ? code : "");

@@ -29,12 +29,15 @@ struct kw_dispatcher {
     uint64_t library_count KWI_GUARDED_BY(kwi_role_writer);
     kw_dispatcher *next KWI_GUARDED_BY(kwi_role_writer);
 
-    // guard: lock writer. For each slot its fallbacks, newest first; those of `standard` are not
-    // among them but in `standard_kernel`.
-    kwi_kernel *fallback_stacks[KW_SLOT_COUNT] KWI_GUARDED_BY(kwi_role_writer);
+    // guard: lock writer. Newest first; those of `standard` are not among them but in
+    // `standard_kernel`. One for an alias serves each of its slots.
+    kwi_kernel *fallback_list KWI_GUARDED_BY(kwi_role_writer);
 
     // guard: lock writer. The same, prepared for resolutions.
     kwi_fallbacks fallbacks;
+
+    // guard: lock writer. Owners that claim a namespace, closed ones among them.
+    kwi_owner *claims KWI_GUARDED_BY(kwi_role_writer);
 
     // guard: immutable. The library `standard`: one fallthrough for all its slots; NULL when bare.
     kwi_owner standard;
@@ -44,14 +47,30 @@ struct kw_dispatcher {
     // NULL until a tensor type is known. [pair: tensor-type]
     kwi_ptr_cell tensor_type;
 
+    // guard: immutable. An operator without a name that anybody finds: its table is that of the
+    // fallbacks alone, for calls that want exactly the one of a key.
+    kw_operator *fallback_op;
+
     kwi_listeners listeners;
 
     // guard: immutable.
     bool is_default;
 };
 
-// The active fallback of a slot, or NULL.
-kwi_kernel *kwi_dispatcher_fallback(const kw_dispatcher *dispatcher, unsigned slot)
+// Whether a fallback serves a slot.
+bool kwi_fallback_covers(const kwi_kernel *kernel, unsigned slot);
+
+// The active fallback of a slot, or NULL; and the one that would be active without `kernel`.
+const kwi_kernel *kwi_dispatcher_fallback(const kw_dispatcher *dispatcher, unsigned slot)
+    KWI_REQUIRES(kwi_role_writer);
+const kwi_kernel *kwi_dispatcher_fallback_below(const kw_dispatcher *dispatcher, unsigned slot,
+                                                const kwi_kernel *kernel)
+    KWI_REQUIRES(kwi_role_writer);
+
+// Enters an owner's claim to its namespace, unless another open owner has it; and takes it back.
+kw_status kwi_dispatcher_claim(kw_dispatcher *dispatcher, kwi_owner *owner, kw_error *err)
+    KWI_REQUIRES(kwi_role_writer);
+void kwi_dispatcher_unclaim(kw_dispatcher *dispatcher, kwi_owner *owner)
     KWI_REQUIRES(kwi_role_writer);
 
 // Prepares `fallbacks` anew from the stacks.
@@ -66,6 +85,13 @@ static inline const kw_tensor_type *kwi_dispatcher_tensor_type(const kw_dispatch
 // Sets the tensor type, or checks that it is the same. NULL fits every dispatcher.
 kw_status kwi_dispatcher_adopt_tensor_type(kw_dispatcher *dispatcher, const kw_tensor_type *type,
                                            kw_error *err) KWI_REQUIRES(kwi_role_writer);
+
+// The entry that a registration of this name and signature belongs to: the one that has
+// registrations, even if its signature is another one; else one of the name's older entries that
+// fits; NULL if a new one is due.
+kw_operator *kwi_dispatcher_entry(const kw_dispatcher *dispatcher, const char *name,
+                                  const char *code, bool code_is_known)
+    KWI_REQUIRES(kwi_role_writer);
 
 // Finds or makes the entry for a name and signature; see K10 in docs/architecture.md.
 // `code_is_known` is false for boxed kernels that come before the definition.

@@ -9,7 +9,9 @@
 #include <keyway/dispatcher.h>
 
 #include "base/text.h"
+#include "base/yield.h"
 #include "rcu/announce.h"
+#include "rcu/section.h"
 #include "registry/dispatcher.h"
 #include "registry/error_kernels.h"
 #include "registry/inspect.h"
@@ -19,19 +21,33 @@
 
 // The entry of a name that is visible to the thread; entries of other signatures may have had the
 // name before. Inside a section. `*out_table` is the table it is visible by.
+//
+// The version is read before the index: what a commit of that version or an older one entered is
+// then found, and one version decides for all entries of the name.
 static kw_operator *find_visible(kw_dispatcher *dispatcher, const char *name,
                                  const kw_table **out_table)
 {
     uint64_t pinned = kwi_u64_load_relaxed(&kwi_thread_self->pinned); // relaxed: its own word
+    uint64_t newest = kwi_u64_load_acquire(&kwi_version.newest);      // [pair: version]
+    uint64_t limit = newest < pinned ? newest : pinned;
     kw_operator *op = kwi_name_index_find(&dispatcher->names, name);
+    KWI_YIELD();
     for (; op != NULL; op = op->previous) {
-        const kw_table *table = (const kw_table *)(const void *)kwi_chain_find(&op->table, pinned);
+        const kw_table *table = (const kw_table *)(const void *)kwi_chain_find(&op->table, limit);
         if (table->visible) {
             *out_table = table;
             return op;
         }
     }
     return NULL;
+}
+
+// A definition that the look-up wants but the operator does not have.
+KW_COLD static kw_status refuse_undefined(const char *name, kw_error *err)
+{
+    return kwi_fail(
+        err, KW_OPERATOR_UNDEFINED,
+        "`%s` has kernels but no definition; was the library that defines it forgotten?", name);
 }
 
 KW_COLD static kw_status refuse_arguments(kw_error *err)
@@ -71,12 +87,29 @@ kw_status kw_operator_find(kw_dispatcher *dispatcher, const char *name, const kw
     return KW_OK;
 }
 
+kw_status kw_operator_find_schema(kw_dispatcher *dispatcher, const char *name,
+                                  const kw_operator **out_op, kw_error *err)
+{
+    if (dispatcher == NULL || name == NULL || out_op == NULL) {
+        return refuse_arguments(err);
+    }
+    const kw_table *table = NULL;
+    kwi_section_enter();
+    const kw_operator *op = find_visible(dispatcher, name, &table);
+    bool is_defined = op != NULL && table->definition != NULL;
+    kwi_section_leave();
+    if (!is_defined) {
+        return op == NULL ? refuse_unknown(name, err) : refuse_undefined(name, err);
+    }
+    *out_op = op;
+    return KW_OK;
+}
+
 static kw_status check_signature(const kwi_definition *definition, const char *name,
                                  const char *signature, kw_error *err)
 {
     if (definition == NULL) {
-        return kwi_fail(err, KW_OPERATOR_UNDEFINED,
-                        "`%s` has kernels but no definition; a typed call needs its schema", name);
+        return refuse_undefined(name, err);
     }
     if (definition->code == NULL) {
         return kwi_fail(err, KW_SIGNATURE_MISMATCH,
@@ -116,7 +149,7 @@ const char *kw_operator_name(const kw_operator *op)
 
 bool kwi_inspect_begin(const kw_operator *op, kwi_inspection *out_inspection)
 {
-    kwi_announced announced = kwi_announce(&op->table);
+    kwi_announced announced = kwi_announce_slowly(&op->table);
     if (announced.block == NULL) {
         return false;
     }
@@ -172,28 +205,14 @@ bool kw_operator_has_computed_kernel(const kw_operator *op, kw_key key)
     return has;
 }
 
-kw_status kw_dispatcher_visit(kw_dispatcher *dispatcher,
-                              void (*visit)(const kw_operator *op, void *context), void *context)
+uint64_t kw_operator_tags(const kw_operator *op)
 {
-    if (dispatcher == NULL || visit == NULL) {
-        return KW_INVALID_ARGUMENT;
+    kwi_inspection inspection;
+    if (op == NULL || !kwi_inspect_begin(op, &inspection)) {
+        return 0;
     }
-    kwi_pointers found = {0};
-    kwi_world_lock();
-    bool complete = kwi_pointers_reserve(&found, dispatcher->operator_count);
-    uint64_t pinned = kwi_u64_load_relaxed(&kwi_thread_self->pinned); // relaxed: its own word
-    kwi_section_enter();
-    for (kw_operator *op = dispatcher->operators; complete && op != NULL; op = op->next) {
-        const kw_table *table = (const kw_table *)(const void *)kwi_chain_find(&op->table, pinned);
-        if (table->visible) {
-            (void)kwi_pointers_add(&found, op); // room was reserved
-        }
-    }
-    kwi_section_leave();
-    kwi_world_unlock();
-    for (size_t i = 0; i < found.count; i++) {
-        visit(found.items[i], context);
-    }
-    kwi_pointers_fini(&found);
-    return complete ? KW_OK : KW_NO_MEMORY;
+    const kwi_definition *definition = inspection.table->definition;
+    uint64_t tags = definition != NULL ? definition->tags : 0;
+    kwi_inspect_end(&inspection);
+    return tags;
 }

@@ -11,6 +11,7 @@
 #include <keyway/snapshot.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/text.h"
 #include "registry/dispatcher.h"
 #include "registry/world.h"
@@ -133,11 +134,16 @@ static bool add_listener(kw_dispatcher *dispatcher, kwi_listener *listener, kwi_
 kw_status kw_dispatcher_listen(kw_dispatcher *dispatcher, const kw_listener *listener,
                                uint64_t *out_id, kw_error *err)
 {
-    if (dispatcher == NULL || listener == NULL || listener->struct_size < sizeof *listener ||
-        listener->event == NULL || out_id == NULL) {
+    if (dispatcher == NULL || out_id == NULL) {
         return kwi_fail(err, KW_INVALID_ARGUMENT,
-                        "a listener needs a dispatcher, its struct_size, an event function and a "
-                        "place for its number");
+                        "a listener needs a dispatcher and a place for its number");
+    }
+    kw_status status = kwi_options_check(listener, sizeof *listener, "kw_listener", err);
+    if (status != KW_OK) {
+        return status;
+    }
+    if (listener->event == NULL) {
+        return kwi_fail(err, KW_INVALID_ARGUMENT, "a listener needs a function to be told by");
     }
     kwi_listener *made = kwi_allocate(sizeof *made);
     if (made == NULL) {

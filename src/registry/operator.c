@@ -128,7 +128,7 @@ static size_t collect(const kw_operator *op, kwi_candidate *candidates)
 kw_table *kwi_operator_resolve(const kw_operator *op)
 {
     kwi_candidate candidates[KW_KEY_LIMIT];
-    bool visible = kwi_operator_has_registration(op);
+    bool visible = kwi_operator_has_registration(op) || op == op->dispatcher->fallback_op;
     const kwi_definition *definition = op->definition;
     bool own_box = definition != NULL && definition->box != NULL;
     const kwi_resolve_input input = {

@@ -12,6 +12,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "registry/hooks.h"
 #include "schema/c_signature.h"
 
@@ -39,10 +40,15 @@ static void fini_registration(kwi_registration *registration)
 
 static kw_status check_descriptor(const kw_kernel_descriptor *descriptor, kw_error *err)
 {
-    if (descriptor == NULL || descriptor->struct_size < sizeof *descriptor) {
+    if (descriptor == NULL) {
         return kwi_fail(err, KW_INVALID_ARGUMENT,
-                        "the kernel descriptor is NULL or smaller than this library's; make it "
-                        "with KW_UNBOXED, KW_BOXED or KW_FALLTHROUGH");
+                        "there is no kernel; describe it with KW_UNBOXED, KW_BOXED or "
+                        "KW_FALLTHROUGH");
+    }
+    kw_status status =
+        kwi_options_check(descriptor, sizeof *descriptor, "kw_kernel_descriptor", err);
+    if (status != KW_OK) {
+        return status;
     }
     const char *name = descriptor->name != NULL ? descriptor->name : "without a name";
     switch (descriptor->kind) {
@@ -84,6 +90,43 @@ static void set_functions(kwi_kernel *kernel, const kw_kernel_descriptor *descri
     }
 }
 
+// The schema a kernel says it was written for; a text that begins with its arguments has no name.
+static kw_status parse_kernel_schema(const kw_kernel_descriptor *descriptor,
+                                     kwi_schema **out_schema, kw_error *err)
+{
+    const char *given = descriptor->schema;
+    if (given == NULL) {
+        return KW_OK;
+    }
+    if (given[0] != '(') {
+        return kwi_schema_parse(given, out_schema, err);
+    }
+    size_t bytes = strlen(given) + sizeof "kernel";
+    char *named = kwi_allocate(bytes);
+    if (named == NULL) {
+        return kwi_fail_memory(err);
+    }
+    kwi_text text;
+    kwi_text_init(&text, named, bytes);
+    kwi_text_add(&text, "kernel%s", given);
+    kw_status status = kwi_schema_parse(named, out_schema, err);
+    kwi_free(named, bytes);
+    return status;
+}
+
+// The texts of a kernel's record: name, place, signature, schema.
+static kw_status copy_texts(kwi_kernel *kernel, const kw_kernel_descriptor *descriptor,
+                            kw_error *err)
+{
+    if (descriptor->kind == KW_KERNEL_UNBOXED) {
+        kernel->code = kwi_copy_string(descriptor->signature);
+        if (kernel->code == NULL) {
+            return kwi_fail_memory(err);
+        }
+    }
+    return parse_kernel_schema(descriptor, &kernel->schema, err);
+}
+
 kw_status kwi_kernel_create(kwi_owner *owner, kwi_registration_kind kind, kw_key key,
                             const kw_kernel_descriptor *descriptor, kwi_kernel **out_kernel,
                             kw_error *err)
@@ -99,15 +142,13 @@ kw_status kwi_kernel_create(kwi_owner *owner, kwi_registration_kind kind, kw_key
     kernel->key = key;
     kernel->kind = (uint8_t)descriptor->kind;
     set_functions(kernel, descriptor);
-    bool complete = init_registration(&kernel->registration, owner, kind, descriptor->name,
-                                      descriptor->file, descriptor->line);
-    if (descriptor->kind == KW_KERNEL_UNBOXED) {
-        kernel->code = kwi_copy_string(descriptor->signature);
-        complete = complete && kernel->code != NULL;
-    }
-    if (!complete) {
+    status = init_registration(&kernel->registration, owner, kind, descriptor->name,
+                               descriptor->file, descriptor->line)
+                 ? copy_texts(kernel, descriptor, err)
+                 : kwi_fail_memory(err);
+    if (status != KW_OK) {
         kwi_kernel_free(kernel);
-        return kwi_fail_memory(err);
+        return status;
     }
     *out_kernel = kernel;
     return KW_OK;
@@ -118,6 +159,7 @@ void kwi_kernel_free(kwi_kernel *kernel)
     if (kernel != NULL) {
         fini_registration(&kernel->registration);
         kwi_free_string(kernel->code);
+        kwi_schema_destroy(kernel->schema);
         kwi_free(kernel, sizeof *kernel);
     }
 }
@@ -159,6 +201,7 @@ kw_status kwi_definition_create(kwi_owner *owner, const char *schema,
         return status;
     }
     made->box = definition->box;
+    made->tags = definition->tags;
     *out_definition = made;
     return KW_OK;
 }

@@ -43,6 +43,15 @@ typedef struct kwi_owner {
 
     // guard: immutable. Its fallbacks may be covered by anybody's.
     bool is_standard;
+
+    // guard: immutable. The namespace that it alone defines in while it is open, or NULL; and where
+    // it was created.
+    const char *claimed_ns;
+    const char *file;
+    uint32_t line;
+
+    // guard: lock writer. Link in the dispatcher's list of claims.
+    struct kwi_owner *next_claim KWI_GUARDED_BY(kwi_role_writer);
 } kwi_owner;
 
 typedef enum kwi_registration_kind {
@@ -75,6 +84,7 @@ typedef struct kwi_kernel {
     kw_function unboxed; // NULL: reached through the boxing entry
     void (*destroy)(void *user_data);
     char *code;                     // the C signature of an unboxed kernel, or NULL
+    kwi_schema *schema;             // what it was written for, or NULL
     const kwi_signature *signature; // of the operator; NULL in fallbacks
     kw_key key;
     uint8_t kind; // a kw_kernel_kind
@@ -91,7 +101,8 @@ struct kwi_definition {
     kw_operator *op;
     struct kwi_signature_slot *signature;
     kw_function box; // as given; NULL: the signature's own
-    char *code;      // the C signature, or NULL when the schema has no C form
+    uint64_t tags;
+    char *code; // the C signature, or NULL when the schema has no C form
 };
 typedef struct kwi_definition kwi_definition;
 

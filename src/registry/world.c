@@ -13,7 +13,6 @@
 #include "base/memory.h"
 #include "base/yield.h"
 #include "rcu/section.h"
-#include "rcu/thread.h"
 
 kwi_world kwi_the_world;
 
@@ -21,18 +20,6 @@ kwi_world kwi_the_world;
 static _Thread_local unsigned burying_depth;
 
 static pthread_mutex_t writer_mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t init_once = PTHREAD_ONCE_INIT;
-static kw_status init_status;
-
-static void init(void)
-{
-    init_status = kwi_threads_init();
-}
-
-kw_status kwi_world_init(void)
-{
-    return pthread_once(&init_once, init) == 0 ? init_status : KW_INTERNAL;
-}
 
 void kwi_world_lock(void) KWI_UNCHECKED
 {

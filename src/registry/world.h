@@ -38,9 +38,6 @@ typedef struct kwi_world {
 
 extern kwi_world kwi_the_world KWI_GUARDED_BY(kwi_role_writer);
 
-// Prepares threads and fork handlers, once; every later call returns the same.
-kw_status kwi_world_init(void);
-
 void kwi_world_lock(void) KWI_ACQUIRES(kwi_role_writer);
 void kwi_world_unlock(void) KWI_RELEASES(kwi_role_writer);
 

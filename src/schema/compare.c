@@ -98,14 +98,25 @@ static bool types_compatible(argument_list expected, argument_list found, kwi_te
     return true;
 }
 
-bool kwi_schema_compatible(const kwi_schema *expected, const kwi_schema *found, kwi_text *reason)
+kw_status kwi_schema_mismatch(const kwi_schema *expected, const kwi_schema *found, kwi_text *reason)
 {
     const argument_list args_a = {expected->args, expected->arg_count, "argument"};
     const argument_list args_b = {found->args, found->arg_count, "argument"};
     const argument_list returns_a = {expected->returns, expected->return_count, "return"};
     const argument_list returns_b = {found->returns, found->return_count, "return"};
-    return count_compatible(args_a, args_b, reason) &&
-           count_compatible(returns_a, returns_b, reason) &&
-           types_compatible(args_a, args_b, reason) &&
-           types_compatible(returns_a, returns_b, reason);
+    if (!count_compatible(args_a, args_b, reason)) {
+        return KW_ARGUMENT_COUNT_MISMATCH;
+    }
+    if (!count_compatible(returns_a, returns_b, reason)) {
+        return KW_RETURN_COUNT_MISMATCH;
+    }
+    if (!types_compatible(args_a, args_b, reason)) {
+        return KW_ARGUMENT_TYPE_MISMATCH;
+    }
+    return types_compatible(returns_a, returns_b, reason) ? KW_OK : KW_RETURN_TYPE_MISMATCH;
+}
+
+bool kwi_schema_compatible(const kwi_schema *expected, const kwi_schema *found, kwi_text *reason)
+{
+    return kwi_schema_mismatch(expected, found, reason) == KW_OK;
 }

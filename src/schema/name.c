@@ -108,8 +108,8 @@ static kw_status check_overload(const char *name, size_t offset, size_t end, kw_
     if (problem == NULL) {
         return KW_OK;
     }
-    return kwi_fail(err, KW_MALFORMED_NAME, "operator name \"%.80s\": at byte %zu: %s", name,
-                    offset, problem);
+    return kwi_fail(err, KW_BAD_OVERLOAD, "operator name \"%.80s\": at byte %zu: %s", name, offset,
+                    problem);
 }
 
 kw_status kwi_name_check(const char *name, kw_error *err)

@@ -105,3 +105,11 @@ bool kwi_parser_fail(kwi_parser *parser, const char *expected)
     return kwi_parser_fail_at(parser, offset, "expected %s but found \"%.*s\"", expected,
                               shown_length(found, most), found);
 }
+
+void kwi_parser_set_status(kwi_parser *parser, kw_status status)
+{
+    parser->status = status;
+    if (parser->err != NULL) {
+        parser->err->status = status;
+    }
+}

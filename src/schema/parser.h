@@ -53,6 +53,9 @@ bool kwi_parser_fail(kwi_parser *parser, const char *expected);
 bool kwi_parser_fail_at(kwi_parser *parser, uint32_t offset, const char *format, ...)
     KW_PRINTF(3, 4);
 
+// After a failure: it has a status of its own.
+void kwi_parser_set_status(kwi_parser *parser, kw_status status);
+
 // The tokens taken from `offset` on.
 kwi_span kwi_parser_span(const kwi_parser *parser, uint32_t offset);
 bool kwi_parser_token_is(const kwi_parser *parser, const char *word);

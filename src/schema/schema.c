@@ -40,7 +40,12 @@ static bool overload(kwi_parser *parser, kwi_draft *draft)
     uint32_t offset = parser->start + draft->overload.offset;
     const char *problem =
         kwi_name_overload_problem(parser->lexer.text + offset, draft->overload.length);
-    return problem == NULL || kwi_parser_fail_at(parser, offset, "%s", problem);
+    if (problem == NULL) {
+        return true;
+    }
+    (void)kwi_parser_fail_at(parser, offset, "%s", problem);
+    kwi_parser_set_status(parser, KW_BAD_OVERLOAD);
+    return false;
 }
 
 // Bytes of the whole name without blanks.

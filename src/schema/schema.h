@@ -70,4 +70,9 @@ bool kwi_schema_equal(const kwi_schema *a, const kwi_schema *b, kwi_text *reason
 // and varargs do not count. If not and `reason` is not NULL, a clause says what differs first.
 bool kwi_schema_compatible(const kwi_schema *expected, const kwi_schema *found, kwi_text *reason);
 
+// The same, as a status: KW_OK, or the one of what differs first: KW_ARGUMENT_COUNT_MISMATCH,
+// KW_RETURN_COUNT_MISMATCH, KW_ARGUMENT_TYPE_MISMATCH, KW_RETURN_TYPE_MISMATCH.
+kw_status kwi_schema_mismatch(const kwi_schema *expected, const kwi_schema *found,
+                              kwi_text *reason);
+
 #endif // KWI_SCHEMA_SCHEMA_H

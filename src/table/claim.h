@@ -25,9 +25,9 @@ typedef struct kwi_claim {
     bool fallthrough;
 } kwi_claim;
 
-// C1  Claims are disjoint and not empty; together with `free` they cover every slot. Once all rules
+// L1  Claims are disjoint and not empty; together with `free` they cover every slot. Once all rules
 //     are applied, `free` is empty.
-// C2  No two claims have the same kernel and the same rule.
+// L2  No two claims have the same kernel and the same rule.
 typedef struct kwi_claims {
     kwi_slotset free;
     kwi_slotset fallthrough; // the slots of all claims by fallthroughs

@@ -19,7 +19,7 @@
 #define PRINTED_FAILURES 5
 
 // About one schedule point in this many waits at random: calls stay fast, and races are met.
-#define YIELD_ONE_IN 64
+#define YIELD_ONE_IN 256
 
 kw_dispatcher *fixture_dispatcher;
 

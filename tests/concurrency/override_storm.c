@@ -10,6 +10,7 @@
 
 enum {
     CALLERS = FIXTURE_SANITIZED ? 4 : 8,
+    CALLS_IN_A_ROW = 32,
     OVERRIDES = SCALED(10000)
 };
 
@@ -20,11 +21,14 @@ static void call_often(crew *team, unsigned index)
     (void)index;
     tensor x = typed_tensor(keys_of(KW_KEY_CPU));
     while (crew_goes_on(team)) {
-        int64_t result = 0;
-        kw_status status = typed_call(op, &x, 7, &result);
-        CHECK(status == KW_OK, "a call answers %s: %s", kw_status_name(status), kw_call_error());
-        CHECK(status != KW_OK || result == 8 || result == 9, "a call answers %lld",
-              (long long)result);
+        for (int i = 0; i < CALLS_IN_A_ROW; i++) {
+            int64_t result = 0;
+            kw_status status = typed_call(op, &x, 7, &result);
+            CHECK(status == KW_OK, "a call answers %s: %s", kw_status_name(status),
+                  kw_call_error());
+            CHECK(status != KW_OK || result == 8 || result == 9, "a call answers %lld",
+                  (long long)result);
+        }
     }
 }
 

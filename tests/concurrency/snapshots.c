@@ -15,7 +15,7 @@
 enum {
     OPERATORS = 8,
     READERS = 4,
-    COMMITS = SCALED(20000),
+    COMMITS = SCALED(6000),
     CALLS_UNDER_SNAPSHOT = 40
 };
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "rcu/thread.h"
 #include "registry/world.h"
 
 #define MOST 64
@@ -32,20 +33,30 @@ static void forget(void **list, size_t *count, const void *item)
     }
 }
 
+static kw_status end_library(kw_library *library, kw_error *err)
+{
+    forget((void **)libraries, &library_count, library);
+    kw_status status = kw_library_close(library, err);
+    status = status == KW_OK ? kw_library_drain(library, 0, err) : status;
+    return status == KW_OK ? kw_library_destroy(library, err) : status;
+}
+
+static kw_status end_dispatcher(kw_dispatcher *dispatcher, kw_error *err)
+{
+    forget((void **)dispatchers, &dispatcher_count, dispatcher);
+    return kw_dispatcher_destroy(dispatcher, err);
+}
+
 void kwt_end_library(kw_library *library)
 {
     kw_error err = KW_ERROR_INIT;
-    forget((void **)libraries, &library_count, library);
-    cr_assert_eq(kw_library_close(library, &err), KW_OK, "%s", err.text);
-    cr_assert_eq(kw_library_drain(library, 0, &err), KW_OK, "%s", err.text);
-    cr_assert_eq(kw_library_destroy(library, &err), KW_OK, "%s", err.text);
+    cr_assert_eq(end_library(library, &err), KW_OK, "%s", err.text);
 }
 
 void kwt_end_dispatcher(kw_dispatcher *dispatcher)
 {
     kw_error err = KW_ERROR_INIT;
-    forget((void **)dispatchers, &dispatcher_count, dispatcher);
-    cr_assert_eq(kw_dispatcher_destroy(dispatcher, &err), KW_OK, "%s", err.text);
+    cr_assert_eq(end_dispatcher(dispatcher, &err), KW_OK, "%s", err.text);
 }
 
 uint64_t kwt_live_bytes(void)
@@ -57,16 +68,31 @@ uint64_t kwt_live_bytes(void)
     return kwi_memory_bytes() - scratch * sizeof(uint64_t);
 }
 
+// An assertion that fails after a test's body is only printed: what must hold there ends the
+// process, which turns the test red.
+static void must(bool holds, const char *text)
+{
+    if (!holds) {
+        (void)fprintf(stderr, "at the end of the test: %s\n", text);
+        abort();
+    }
+}
+
 void kwt_end(void)
 {
+    kw_error err = KW_ERROR_INIT;
     kwi_memory_fail_at(0, false);
     while (library_count > 0) {
-        kwt_end_library(libraries[library_count - 1]);
+        must(end_library(libraries[library_count - 1], &err) == KW_OK, err.text);
     }
     while (dispatcher_count > 0) {
-        kwt_end_dispatcher(dispatchers[dispatcher_count - 1]);
+        must(end_dispatcher(dispatchers[dispatcher_count - 1], &err) == KW_OK, err.text);
     }
-    cr_assert_eq(kwt_live_bytes(), 0, "%llu bytes are left", (unsigned long long)kwt_live_bytes());
+    const kwi_thread_block *self = kwi_thread_current();
+    must(self == NULL || kwi_u32_load_relaxed(&self->hot.depth) == 0, "a call was left open");
+    must(self == NULL || self->snapshot_count == 0, "a snapshot was left open");
+    must(kwt_statistics().kernel_count == 0, "kernels are left");
+    must(kwt_live_bytes() == 0, "bytes are left");
 }
 
 static kw_dispatcher *make_dispatcher(bool bare)

@@ -98,10 +98,8 @@ Test(registry_define, reserved_overload_names_are_refused)
 {
     kw_dispatcher *dispatcher = kwt_dispatcher();
     kw_library *library = kwt_library(dispatcher, "a");
-    KWT_HAS(kwt_refuse_define(library, "t::f.default(int x) -> int", KW_MALFORMED_SCHEMA),
-            "default");
-    KWT_HAS(kwt_refuse_define(library, "t::f.__hidden(int x) -> int", KW_MALFORMED_SCHEMA),
-            "__hidden");
+    KWT_HAS(kwt_refuse_define(library, "t::f.default(int x) -> int", KW_BAD_OVERLOAD), "default");
+    KWT_HAS(kwt_refuse_define(library, "t::f.__hidden(int x) -> int", KW_BAD_OVERLOAD), "__hidden");
     cr_expect_eq(kwt_statistics().operator_count, 0);
 }
 
@@ -144,11 +142,12 @@ Test(registry_define, malformed_schema_says_the_byte_and_registers_nothing)
     kw_library *library = kwt_library(dispatcher, "a");
     uint64_t bytes = kwt_live_bytes();
     static const char *const malformed[] = {
-        "", "t::f", "t::f(", "t::f(int x", "t::f(int x) ->", "t::f(x) -> int", "t::f() -> int)",
+        "", "t::f(", "t::f(int x", "t::f(int x) ->", "t::f(x) -> int", "t::f() -> int)",
     };
     for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++) {
         KWT_HAS(kwt_refuse_define(library, malformed[i], KW_MALFORMED_SCHEMA), "at byte ");
     }
+    KWT_HAS(kwt_refuse_define(library, "t::f", KW_SCHEMA_EXPECTED), "`t::f` is a name");
     cr_expect_eq(kwt_live_bytes(), bytes);
     cr_expect_eq(kwt_statistics().operator_count, 0);
 }
@@ -180,7 +179,7 @@ Test(registry_define, schema_without_a_c_form_serves_frames_only)
     kw_dispatcher *dispatcher = kwt_dispatcher();
     kw_library *library = kwt_library(dispatcher, "a");
     (void)kwt_define(library, "t::v(int x, ...) -> int");
-    (void)kwt_define(library, "t::d(Dict(str, int) x) -> int");
+    (void)kwt_define(library, "t::d(Tensor[]? x) -> int");
     const kw_operator *op = NULL;
     kw_error err = KW_ERROR_INIT;
     KWT_STATUS(KW_SIGNATURE_MISMATCH, kw_operator_find_typed(dispatcher, "t::v", "i>i", &op, &err));
@@ -199,7 +198,7 @@ Test(registry_define, incomplete_arguments_are_refused)
     kw_definition definition = KW_DEFINE("t::f(int x) -> int");
     kw_error err = KW_ERROR_INIT;
     KWT_STATUS(KW_INVALID_ARGUMENT, kw_library_define(library, NULL, NULL, &err));
-    KWT_HAS(err.text, "KW_DEFINE");
+    KWT_HAS(err.text, "definition");
     KWT_STATUS(KW_INVALID_ARGUMENT, kw_library_define(NULL, &definition, NULL, &err));
     definition.struct_size--;
     KWT_STATUS(KW_INVALID_ARGUMENT, kw_library_define(library, &definition, NULL, NULL));

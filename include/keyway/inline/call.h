@@ -95,6 +95,9 @@ static inline void kw_call_end(kw_call call, uint32_t depth)
     kwi_u32_store_release(&call.thread->depth, depth); // [pair: announce]
 }
 
+/// What kw_redispatch_table() answers where calls are nested deeper than a thread's block holds.
+KW_API KW_COLD const kw_table *kw_redispatch_table_deep(const kw_operator *op);
+
 /// The table of the call that the thread is inside, if it is one of this operator; NULL otherwise,
 /// and then a redispatch is an ordinary call with the given keys.
 static inline const kw_table *kw_redispatch_table(const kw_operator *op)
@@ -103,7 +106,7 @@ static inline const kw_table *kw_redispatch_table(const kw_operator *op)
     // Relaxed: a thread reads its own words.
     uint32_t top = kwi_u32_load_relaxed(&thread->depth) - 1;
     if (KW_UNLIKELY(top >= KWI_INSIDE_COUNT)) {
-        return NULL; // outside every call, or deeper than the block
+        return kw_redispatch_table_deep(op); // outside every call, or deeper than the block
     }
     const kw_table *table = (const kw_table *)kwi_ptr_load_relaxed(&thread->inside[top]);
     return KW_LIKELY(table->block.owner == op) ? table : NULL;

@@ -1,0 +1,109 @@
+// Frames in calls: what a call reads from a frame before its kernel, and leaves in it after.
+//
+// Layer:   call
+// Threads: owner thread only.
+// SPDX-License-Identifier: MIT
+
+#include "call/frame.h"
+
+#include <keyway/call.h>
+
+#include "registry/dispatcher.h"
+#include "registry/operator.h"
+
+// The keys of one value in a place where the schema has tensors.
+static kw_keyset value_keys(const kw_value *value, const kw_tensor_type *type)
+{
+    kw_keyset keys = kw_keyset_empty();
+    if (value->tag == KW_TAG_TENSOR) {
+        return type->keys(value->as.as_tensor);
+    }
+    if (value->tag == KW_TAG_TENSOR_LIST) {
+        for (uint32_t i = 0; i < value->count; i++) {
+            void *tensor = value->as.as_tensors[i];
+            if (tensor != NULL) {
+                keys = kw_keyset_union(keys, type->keys(tensor));
+            }
+        }
+    }
+    return keys;
+}
+
+static kw_keyset frame_keys(uint64_t tensor_mask, const kw_tensor_type *type, const kw_frame *frame)
+{
+    kw_keyset keys = kw_keyset_empty();
+    for (uint64_t left = tensor_mask; left != 0; left &= left - 1) {
+        const kw_value *value = &frame->args[__builtin_ctzll(left)];
+        keys = kw_keyset_union(keys, value_keys(value, type));
+    }
+    return keys;
+}
+
+KW_COLD static kw_status refuse_frame(const kwi_schema *schema, const kw_frame *frame)
+{
+    return kw_fail(KW_WRONG_VALUE,
+                   "the frame has %u arguments and %u returns; `%s` takes %u and gives %u",
+                   frame->arg_count, frame->return_count, schema->text, schema->arg_count,
+                   schema->return_count);
+}
+
+// Counts as the schema has them; "..." in it takes any number more.
+static bool fits(const kwi_schema *schema, const kw_frame *frame)
+{
+    bool args_fit = frame->arg_count == schema->arg_count ||
+                    (schema->vararg && frame->arg_count > schema->arg_count);
+    bool returns_fit = frame->return_count == schema->return_count ||
+                       (schema->varret && frame->return_count > schema->return_count);
+    return args_fit && returns_fit;
+}
+
+KW_COLD static kw_status refuse_tensors(void)
+{
+    return kw_fail(KW_NOT_SUPPORTED,
+                   "the dispatcher has no tensor type, so a boxed call cannot read the keys of its "
+                   "tensors; give it one when it or a library is created");
+}
+
+kw_status kwi_frame_check(const kw_table *table, const kw_frame *frame)
+{
+    if (KW_UNLIKELY(table->definition == NULL)) {
+        return KW_OK;
+    }
+    const kwi_schema *schema = table->definition->schema;
+    return KW_LIKELY(fits(schema, frame)) ? KW_OK : refuse_frame(schema, frame);
+}
+
+kw_status kwi_frame_read(const kw_operator *op, const kw_table *table, const kw_frame *frame,
+                         kw_keyset *out_keys)
+{
+    *out_keys = kw_keyset_empty();
+    kw_status status = kwi_frame_check(table, frame);
+    if (KW_UNLIKELY(status != KW_OK || table->definition == NULL)) {
+        return status;
+    }
+    uint64_t tensor_mask = table->definition->schema->tensor_mask;
+    const kw_tensor_type *type = kwi_dispatcher_tensor_type(op->dispatcher);
+    if (KW_UNLIKELY(type == NULL) && tensor_mask != 0) {
+        return refuse_tensors();
+    }
+    *out_keys = frame_keys(tensor_mask, type, frame);
+    return KW_OK;
+}
+
+static void clear_returns(kw_frame *frame)
+{
+    for (uint32_t i = 0; i < frame->return_count; i++) {
+        frame->returns[i] = kw_value_none();
+    }
+}
+
+kw_status kwi_frame_run(const kw_entry *entry, const kw_operator *op, kw_keyset keys,
+                        kw_frame *frame)
+{
+    clear_returns(frame);
+    kw_status status = entry->kernel->boxed(entry->kernel, op, keys, frame);
+    if (KW_UNLIKELY(status != KW_OK)) {
+        clear_returns(frame); // nothing in them is owned
+    }
+    return status;
+}

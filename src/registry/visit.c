@@ -1,0 +1,97 @@
+// Visits: operators of a dispatcher, all or those of a kind, as of the thread's version.
+//
+// Layer:   registry
+// Threads: any; the list is gathered under the writer lock and visited outside it.
+// SPDX-License-Identifier: MIT
+
+#include <keyway/dispatcher.h>
+
+#include "base/vector.h"
+#include "rcu/announce.h"
+#include "rcu/section.h"
+#include "registry/dispatcher.h"
+#include "registry/operator.h"
+#include "registry/world.h"
+#include "table/resolve.h"
+
+typedef bool (*predicate)(const kw_table *table, kw_key key);
+
+static bool is_any(const kw_table *table, kw_key key)
+{
+    (void)table;
+    (void)key;
+    return true;
+}
+
+static bool is_dangling(const kw_table *table, kw_key key)
+{
+    (void)key;
+    return table->definition == NULL;
+}
+
+// A kernel of the operator's own: neither a fallback nor one of the library's error kernels.
+static bool has_kernel_for(const kw_table *table, kw_key key)
+{
+    for (unsigned i = 0; i < table->entry_count; i++) {
+        const kwi_kernel *kernel = kwi_kernel_of(table->entries[i].kernel);
+        if (kernel->base.op != NULL && (key == KW_KEY_Undefined || kernel->key == key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool gather(const kw_dispatcher *dispatcher, predicate wanted, kw_key key,
+                   kwi_pointers *found) KWI_REQUIRES(kwi_role_writer)
+{
+    if (!kwi_pointers_reserve(found, dispatcher->operator_count)) {
+        return false;
+    }
+    uint64_t pinned = kwi_u64_load_relaxed(&kwi_thread_self->pinned); // relaxed: its own word
+    kwi_section_enter();
+    for (kw_operator *op = dispatcher->operators; op != NULL; op = op->next) {
+        const kw_table *table = (const kw_table *)(const void *)kwi_chain_find(&op->table, pinned);
+        if (table->visible && wanted(table, key)) {
+            (void)kwi_pointers_add(found, op); // room was reserved
+        }
+    }
+    kwi_section_leave();
+    return true;
+}
+
+static kw_status visit_all(kw_dispatcher *dispatcher, predicate wanted, kw_key key,
+                           void (*visit)(const kw_operator *op, void *context), void *context)
+{
+    if (dispatcher == NULL || visit == NULL) {
+        return KW_INVALID_ARGUMENT;
+    }
+    kwi_pointers found = {0};
+    kwi_world_lock();
+    bool complete = gather(dispatcher, wanted, key, &found);
+    kwi_world_unlock();
+    for (size_t i = 0; i < found.count; i++) {
+        visit(found.items[i], context);
+    }
+    kwi_pointers_fini(&found);
+    return complete ? KW_OK : KW_NO_MEMORY;
+}
+
+kw_status kw_dispatcher_visit(kw_dispatcher *dispatcher,
+                              void (*visit)(const kw_operator *op, void *context), void *context)
+{
+    return visit_all(dispatcher, is_any, KW_KEY_Undefined, visit, context);
+}
+
+kw_status kw_dispatcher_visit_dangling(kw_dispatcher *dispatcher,
+                                       void (*visit)(const kw_operator *op, void *context),
+                                       void *context)
+{
+    return visit_all(dispatcher, is_dangling, KW_KEY_Undefined, visit, context);
+}
+
+kw_status kw_dispatcher_visit_key(kw_dispatcher *dispatcher, kw_key key,
+                                  void (*visit)(const kw_operator *op, void *context),
+                                  void *context)
+{
+    return visit_all(dispatcher, has_kernel_for, key, visit, context);
+}

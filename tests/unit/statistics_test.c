@@ -1,0 +1,97 @@
+// Statistics: the figures follow what is registered, retired and attached.
+// SPDX-License-Identifier: MIT
+
+#include <keyway/snapshot.h>
+
+#include "rcu/thread.h"
+#include "support/registry.h"
+
+TestSuite(statistics, .init = kwt_begin, .fini = kwt_end);
+
+Test(statistics, operators_and_kernels_are_counted)
+{
+    kw_dispatcher *dispatcher = kwt_dispatcher();
+    uint64_t standard = kwt_statistics().kernel_count;
+    cr_expect_eq(standard, 1, "one record serves all standard fallbacks");
+    kw_library *library = kwt_library(dispatcher, "a");
+    (void)kwt_define(library, "t::f(Tensor x) -> int");
+    (void)kwt_impl(library, "t::g", KW_KEY_CPU, KWT_T_I(1));
+    kw_registration covered = kwt_impl(library, "t::f", KW_KEY_CPU, KWT_T_I(1));
+    (void)kwt_impl(library, "t::f", KW_KEY_CPU, KWT_T_I(2));
+    (void)kwt_fallback(library, KW_KEY_Tracer, KWT_BOXED(3));
+    cr_expect_eq(kwt_statistics().operator_count, 2);
+    cr_expect_eq(kwt_statistics().kernel_count, standard + 4);
+    kwt_remove(library, covered);
+    cr_expect_eq(kwt_statistics().kernel_count, standard + 3);
+    kwt_end_library(library);
+    cr_expect_eq(kwt_statistics().operator_count, 0);
+    cr_expect_eq(kwt_statistics().kernel_count, standard);
+}
+
+Test(statistics, kernel_counts_as_long_as_a_table_names_it)
+{
+    kw_dispatcher *dispatcher = kwt_bare_dispatcher();
+    kw_library *library = kwt_library(dispatcher, "a");
+    (void)kwt_define(library, "t::f(Tensor x) -> int");
+    kw_registration made = kwt_impl(library, "t::f", KW_KEY_CPU, KWT_T_I(1));
+    kw_snapshot snapshot;
+    KWT_OK(kw_snapshot_open(&snapshot));
+    kwt_remove(library, made);
+    kw_statistics figures = kwt_statistics();
+    cr_expect_eq(figures.kernel_count, 1);
+    cr_expect_eq(figures.retired_count, 1);
+    cr_expect_gt(figures.retired_bytes, 0);
+    cr_expect_lt(figures.retired_bytes, figures.memory_bytes);
+    KWT_OK(kw_snapshot_close(&snapshot));
+    KWT_OK(kw_reclaim());
+    figures = kwt_statistics();
+    cr_expect_eq(figures.kernel_count, 0);
+    cr_expect_eq(figures.retired_count, 0);
+    cr_expect_eq(figures.retired_bytes, 0);
+}
+
+Test(statistics, older_callers_get_what_fits)
+{
+    (void)kwt_dispatcher();
+    struct {
+        kw_statistics statistics;
+        uint64_t beyond;
+    } area;
+    memset(&area, 0x5a, sizeof area);
+    area.statistics.struct_size = offsetof(kw_statistics, operator_count);
+    kw_statistics_get(&area.statistics);
+    cr_expect_eq(area.statistics.version, kw_version());
+    cr_expect_eq(area.statistics.struct_size, offsetof(kw_statistics, operator_count));
+    cr_expect_eq(area.statistics.operator_count, UINT64_C(0x5a5a5a5a5a5a5a5a));
+    area.statistics.struct_size = sizeof area; // newer than the library
+    kw_statistics_get(&area.statistics);
+    cr_expect_eq(area.beyond, UINT64_C(0x5a5a5a5a5a5a5a5a));
+    kw_statistics_get(NULL);
+}
+
+Test(statistics, thread_blocks_are_counted_in_chunks)
+{
+    cr_expect_eq(kwt_statistics().thread_blocks, 0);
+    (void)kwt_dispatcher();
+    KWT_OK(kw_thread_attach());
+    uint64_t blocks = kwt_statistics().thread_blocks;
+    cr_expect_gt(blocks, 0);
+    cr_expect_lt(blocks, 64);
+    cr_expect_eq(kwt_statistics().forced_cleanups, 0);
+}
+
+Test(statistics, table_of_a_typical_operator_is_small)
+{
+    kw_dispatcher *dispatcher = kwt_dispatcher();
+    kw_library *library = kwt_library(dispatcher, "a");
+    (void)kwt_define(library, "t::warm_up(Tensor x) -> int"); // the signature's own memory
+    uint64_t before = kwt_live_bytes();
+    (void)kwt_define(library, "t::f(Tensor self, Tensor other, int alpha=1) -> int");
+    (void)kwt_define(library, "t::g(Tensor x) -> int");
+    uint64_t middle = kwt_live_bytes();
+    (void)kwt_impl(library, "t::g", KW_KEY_CPU, KWT_T_I(1));
+    (void)kwt_impl(library, "t::g", KW_KEY_CUDA, KWT_T_I(1));
+    (void)kwt_impl(library, "t::g", KW_KEY_CompositeExplicitAutograd, KWT_T_I(1));
+    (void)before;
+    cr_expect_lt(kwt_live_bytes() - middle, 1024, "three kernels with their records");
+}
