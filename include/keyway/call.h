@@ -30,9 +30,10 @@ KW_API KW_NODISCARD kw_status kw_thread_attach(void);
 
 /// Calls an operator with a frame.
 ///
-/// The key set comes from the arguments that the schema calls Tensor, Tensor?, Tensor[] or
-/// Tensor?[], through the dispatcher's tensor type, and from the thread's local sets. On KW_OK the
-/// returns are owned by the caller; otherwise they are None and kw_call_error() says why.
+/// The key set comes from the arguments that the schema calls Tensor, Tensor?, Tensor[], Tensor?[],
+/// Generator or Generator?, through the dispatcher's tensor type, and from the thread's local sets.
+/// On KW_OK the returns are owned by the caller; otherwise they are None and kw_call_error() says
+/// why.
 ///
 /// @retval KW_WRONG_VALUE  counts do not fit the schema, or a value's type
 /// @threads any; wait-free but for the kernel

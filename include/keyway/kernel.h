@@ -35,7 +35,7 @@ typedef kw_status (*kw_boxed_function)(const kw_kernel *self, const kw_operator 
 /// The library keeps more behind these members; a kernel never copies or makes one.
 struct kw_kernel {
     void *user_data;         // as registered
-    const kw_operator *op;   // the operator it was registered for; NULL in a fallback
+    const kw_operator *op;   // unboxed: the operator it was registered for; else NULL, see boxed
     kw_boxed_function boxed; // its boxed form, for callers that hold a frame
 };
 

@@ -64,8 +64,9 @@ KW_API void kw_block_fallback(kw_block *block, kw_kernel_descriptor kernel);
 KW_API void kw_startup_add(kw_block_record *record);
 
 /// Commits every record on the list to a dispatcher, the default one for NULL, as one transaction:
-/// first libraries of kind DEF, then FRAGMENT, then IMPL. Their libraries live as long as the
-/// process. Records added later, by shared objects for example, are committed by the next call.
+/// first libraries of kind DEF, then FRAGMENT, then IMPL, each kind in the order of its records.
+/// Their libraries live as long as the process. Records added later, by shared objects for example,
+/// are committed by the next call.
 ///
 /// On failure nothing is registered and the records stay on the list; `err` has the first error.
 ///
@@ -73,8 +74,8 @@ KW_API void kw_startup_add(kw_block_record *record);
 /// @since 0.1
 KW_API KW_NODISCARD kw_status kw_startup(kw_dispatcher *dispatcher, kw_error *err);
 
-#define KWI_JOIN_(a, b) a##b
-#define KWI_JOIN(a, b) KWI_JOIN_(a, b)
+#define KWI_JOIN_TEXT(a, b) a##b
+#define KWI_JOIN(a, b) KWI_JOIN_TEXT(a, b)
 
 #define KWI_BLOCK(block_kind, block_ns, block_key, parameter, number)                              \
     static void KWI_JOIN(kwi_block_run_, number)(kw_block * parameter);                            \

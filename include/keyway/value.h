@@ -29,7 +29,8 @@ typedef enum kw_tag_code {
     KW_TAG_TENSOR_LIST = 34,
     KW_TAG_INT_LIST = 35,
     KW_TAG_FLOAT_LIST = 36,
-    KW_TAG_BOOL_LIST = 37
+    KW_TAG_BOOL_LIST = 37,
+    KW_TAG_GENERATOR = 38
 } kw_tag_code;
 
 // Views: what a typed kernel receives, by value, for a list argument. They own nothing; the
@@ -74,6 +75,7 @@ typedef struct kw_value {
         int64_t as_int;
         double as_float;
         void *as_tensor;       // the embedder's tensor; never NULL: an absent tensor is KW_TAG_NONE
+        void *as_generator;    // the embedder's generator; never NULL, as a tensor
         const char *as_string; // `count` bytes, then a zero
         void *const *as_tensors;
         const int64_t *as_ints;
@@ -127,6 +129,16 @@ static inline kw_value kw_value_tensor(void *tensor)
     kw_value value = kw_value_none();
     value.tag = tensor != NULL ? (uint32_t)KW_TAG_TENSOR : (uint32_t)KW_TAG_NONE;
     value.as.as_tensor = tensor;
+    return value;
+}
+
+/// Makes a value of a random number generator; NULL gives None, the absent generator. No schema
+/// returns one.
+static inline kw_value kw_value_generator(void *generator)
+{
+    kw_value value = kw_value_none();
+    value.tag = generator != NULL ? (uint32_t)KW_TAG_GENERATOR : (uint32_t)KW_TAG_NONE;
+    value.as.as_generator = generator;
     return value;
 }
 

@@ -30,6 +30,7 @@ void kwi_text_add_list(kwi_text *text, const char *format, va_list arguments)
 {
     size_t room = text->size - text->length;
     char *end = text->buffer != NULL ? text->buffer + text->length : NULL;
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): the caller has started it
     int length = vsnprintf(end, room, format, arguments);
     if (length < 0) {
         return; // an encoding error adds nothing

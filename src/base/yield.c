@@ -9,8 +9,12 @@
 #ifdef KWI_TESTING
 
 #include <sched.h>
+#include <stddef.h>
+#include <time.h>
 
 #include <keyway/inline/cell.h>
+
+#define LONG_WAIT_NS 100000
 
 // guard: cell. Relaxed: set before the threads that read them are started.
 static kwi_u32_cell active_fault;
@@ -33,25 +37,36 @@ void kwi_yield_set(uint32_t one_in)
     kwi_u32_store_relaxed(&wait_one_in, one_in);
 }
 
-void kwi_yield(void)
+// Mostly as long as a few steps of another thread; sometimes as long as a commit of one. Who holds
+// the writer lock sleeps, but does not give the processor away for a whole slice of another thread.
+static void wait(uint32_t dice, bool is_often)
 {
-    uint32_t one_in = kwi_u32_load_relaxed(&wait_one_in);
-    if (one_in == 0) {
+    if (dice == 0 || (is_often && dice == 1)) {
+        const struct timespec pause = {.tv_nsec = LONG_WAIT_NS};
+        (void)nanosleep(&pause, NULL);
+    } else if (dice < 8 && !is_often) {
+        (void)sched_yield();
+    } else {
+        for (volatile int i = 0; i < 3000; i++) {
+        }
+    }
+}
+
+void kwi_yield(uint32_t weight)
+{
+    uint32_t wanted = kwi_u32_load_relaxed(&wait_one_in);
+    if (wanted == 0) {
         return;
     }
     if (random_state == 0) {
         random_state = (uint32_t)(uintptr_t)&random_state | 1; // differs by thread
     }
     random_state = random_state * 1664525U + 1013904223U; // Numerical Recipes' generator
+    uint32_t one_in = wanted > 2 * weight ? wanted / weight : 2;
     if ((random_state >> 8) % one_in != 0) {
         return;
     }
-    if ((random_state >> 30) == 0) {
-        (void)sched_yield();
-    } else {
-        for (volatile int i = 0; i < 3000; i++) {
-        }
-    }
+    wait(random_state >> 27, weight > 1);
 }
 
 #else

@@ -4,6 +4,9 @@
 // Threads: any.
 // SPDX-License-Identifier: MIT
 //
+// A schedule point stands where the order of threads matters: KWI_YIELD on the path of every call,
+// KWI_YIELD_OFTEN on the path of commits and snapshots, which are rarer and worth longer waits.
+//
 // Both are empty in the shipped library. A test build compiles every fault in; one at a time is
 // switched on. docs/concurrency.md says which guarantee each fault breaks.
 
@@ -45,15 +48,17 @@ bool kwi_fault_is(kwi_fault fault);
 
 // Makes every schedule point wait at random about once in `one_in` passes; 0 switches them off.
 void kwi_yield_set(uint32_t one_in);
-void kwi_yield(void);
+void kwi_yield(uint32_t weight); // waits `weight` times as often
 
 #define KWI_FAULT(name) kwi_fault_is(KWI_FAULT_##name)
-#define KWI_YIELD() kwi_yield()
+#define KWI_YIELD() kwi_yield(1)
+#define KWI_YIELD_OFTEN() kwi_yield(64)
 
 #else
 
 #define KWI_FAULT(name) 0
 #define KWI_YIELD() ((void)0)
+#define KWI_YIELD_OFTEN() ((void)0)
 
 #endif
 

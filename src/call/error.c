@@ -23,6 +23,7 @@ static kwi_text *start(kwi_call_area *area, kw_status status)
     area->is_open = true;
     area->wants_name = false;
     area->last = NULL;
+    area->next = NULL;
     kwi_text_init(&area->text, area->buffer, sizeof area->buffer);
     return &area->text;
 }
@@ -77,6 +78,23 @@ static void add_operator(kwi_call_area *area, const kw_operator *op)
     }
 }
 
+// The word announced at a depth. It may be stale: it is compared, never followed.
+static const void *announced_at(kwi_thread_block *block, uint32_t index)
+{
+    const kwi_ptr_cell *slot = kwi_thread_inside(block, index, false);
+    return slot != NULL ? kwi_ptr_load_relaxed(slot) : NULL; // relaxed: its own word
+}
+
+// Whether the call that fails is the one that the chain has come up to, and not a later one: a
+// kernel may have forgiven the failure. Its table lies where the call was announced, which is the
+// top for a redispatch and just above it for a call that has ended; an exact call has two.
+static bool continues(kwi_thread_block *block, const void *table, uint32_t depth)
+{
+    return table == NULL || table == announced_at(block, depth) ||
+           table == announced_at(block, depth + 1) ||
+           (depth > 0 && table == announced_at(block, depth - 1));
+}
+
 kw_status kw_call_failed(const kw_operator *op, kw_status status)
 {
     kwi_thread_block *block = kwi_thread_current();
@@ -84,14 +102,14 @@ kw_status kw_call_failed(const kw_operator *op, kw_status status)
         return status;
     }
     kwi_call_area *area = kwi_call_area_of(block);
-    if (!area->is_open || area->status != status) {
+    uint32_t depth = kwi_u32_load_relaxed(&block->hot.depth); // relaxed: its own word
+    if (!area->is_open || area->status != status || !continues(block, area->next, depth)) {
         // A kernel that returned a status and no sentence.
         kwi_text_add(start(area, status), "%s (%d)", kw_status_message(status), status);
     }
     add_operator(area, op);
-    if (kwi_u32_load_relaxed(&block->hot.depth) == 0) { // relaxed: its own word
-        area->is_open = false;
-    }
+    area->is_open = depth > 0;
+    area->next = depth > 0 ? announced_at(block, depth - 1) : NULL;
     return status;
 }
 

@@ -29,6 +29,7 @@ typedef struct kwi_call_area {
     bool is_open;            // a chain is under way
     bool wants_name;         // the sentence is due as soon as an operator is known
     const kw_operator *last; // the last operator of the chain
+    const void *next;        // the table of the call the chain has come up to; never followed
     kwi_text text;
     char buffer[1600];
 

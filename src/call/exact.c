@@ -7,6 +7,7 @@
 #include <keyway/call.h>
 #include <keyway/inline/call.h>
 
+#include "call/error.h"
 #include "call/frame.h"
 #include "registry/dispatcher.h"
 #include "registry/inspect.h"
@@ -29,6 +30,9 @@ static const kw_entry *find_exact(const kw_table *table, const kw_table *fallbac
 static kw_status run_exact(kw_call call, const kw_table *fallbacks, const kw_operator *op,
                            kw_key key, kw_frame *frame)
 {
+    if (!call.table->visible) {
+        return kwi_call_error_removed(); // a fallback serves operators that are there
+    }
     kw_keyset argument_keys;
     kw_status status = kwi_frame_read(op, call.table, frame, &argument_keys);
     if (status != KW_OK) {
@@ -67,6 +71,14 @@ kw_status kw_call_boxed_for_key(const kw_operator *op, kw_key key, kw_frame *fra
 }
 
 // Handles -----------------------------------------------------------------------------------------
+
+static kw_status refuse_gone(uint64_t id)
+{
+    return kw_fail(KW_KERNEL_GONE,
+                   "the kernel with the number %llu serves the operator no more; ask for a new "
+                   "handle",
+                   (unsigned long long)id);
+}
 
 static kw_status refuse_slot(const kw_operator *op, kw_key key, kw_error *err)
 {
@@ -123,12 +135,11 @@ kw_status kw_kernel_call_boxed(const kw_kernel_handle *handle, kw_keyset keys, k
     }
     uint32_t depth = kw_call_depth(call);
     const kw_entry *entry = find_registration(call.table, handle->registration);
-    kw_status status = entry != NULL
-                           ? kwi_frame_run(entry, handle->op, keys, frame)
-                           : kw_fail(KW_KERNEL_GONE,
-                                     "the kernel with the number %llu serves the operator "
-                                     "no more; ask for a new handle",
-                                     (unsigned long long)handle->registration);
+    kw_status status =
+        entry != NULL ? kwi_frame_check(call.table, frame) : refuse_gone(handle->registration);
+    if (status == KW_OK) {
+        status = kwi_frame_run(entry, handle->op, keys, frame);
+    }
     kw_call_end(call, depth);
     return status == KW_OK ? KW_OK : kw_call_failed(handle->op, status);
 }

@@ -39,6 +39,20 @@ static kw_keyset frame_keys(uint64_t tensor_mask, const kw_tensor_type *type, co
     return keys;
 }
 
+// Generators have keys only if the tensor type can read them.
+static kw_keyset generator_keys(uint64_t generator_mask, const kw_tensor_type *type,
+                                const kw_frame *frame)
+{
+    kw_keyset keys = kw_keyset_empty();
+    for (uint64_t left = generator_mask; left != 0; left &= left - 1) {
+        const kw_value *value = &frame->args[__builtin_ctzll(left)];
+        if (value->tag == KW_TAG_GENERATOR) {
+            keys = kw_keyset_union(keys, type->generator_keys(value->as.as_generator));
+        }
+    }
+    return keys;
+}
+
 KW_COLD static kw_status refuse_frame(const kwi_schema *schema, const kw_frame *frame)
 {
     return kw_fail(KW_WRONG_VALUE,
@@ -81,12 +95,16 @@ kw_status kwi_frame_read(const kw_operator *op, const kw_table *table, const kw_
     if (KW_UNLIKELY(status != KW_OK || table->definition == NULL)) {
         return status;
     }
-    uint64_t tensor_mask = table->definition->schema->tensor_mask;
+    const kwi_schema *schema = table->definition->schema;
     const kw_tensor_type *type = kwi_dispatcher_tensor_type(op->dispatcher);
-    if (KW_UNLIKELY(type == NULL) && tensor_mask != 0) {
+    if (KW_UNLIKELY(type == NULL) && schema->tensor_mask != 0) {
         return refuse_tensors();
     }
-    *out_keys = frame_keys(tensor_mask, type, frame);
+    *out_keys = frame_keys(schema->tensor_mask, type, frame);
+    if (KW_UNLIKELY(schema->generator_mask != 0) && type != NULL && type->generator_keys != NULL) {
+        kw_keyset more = generator_keys(schema->generator_mask, type, frame);
+        *out_keys = kw_keyset_union(*out_keys, more);
+    }
     return KW_OK;
 }
 

@@ -63,13 +63,19 @@ const char *kw_key_name(kw_key key)
     return name != NULL ? name : "UnknownUnknown";
 }
 
+const char *kwi_backend_spelling(kw_backend backend)
+{
+    return (unsigned)backend <= KW_BACKEND_COUNT ? backend_names[backend] : NULL;
+}
+
 const char *kw_backend_name(kw_backend backend)
 {
     const char *public_name = kwi_private_use_backend_name(backend);
     if (public_name != NULL) {
         return public_name;
     }
-    return (unsigned)backend <= KW_BACKEND_COUNT ? backend_names[backend] : "Unknown";
+    const char *name = kwi_backend_spelling(backend);
+    return name != NULL ? name : "Unknown";
 }
 
 kwi_key_spelling kwi_key_spelling_next(size_t *cursor)

@@ -30,4 +30,7 @@ bool kwi_key_find(const char *name, size_t length, kw_key *out_key);
 // similar one, if there is any.
 kw_status kwi_key_fail_unknown(kw_error *err, const char *where, const char *name, size_t length);
 
+// The name of a backend before it was given a public one; NULL for a number that is no backend.
+const char *kwi_backend_spelling(kw_backend backend);
+
 #endif // KWI_KEY_KEY_NAME_H

@@ -74,9 +74,9 @@ kw_status kw_key_parse(const char *text, kw_key *out_key, kw_error *err)
     return KW_OK;
 }
 
-static bool is_backend_name(kw_backend backend, const char *text)
+// With or without PyTorch's suffix.
+static bool is_backend_name(const char *name, const char *text)
 {
-    const char *name = kw_backend_name(backend);
     size_t length = strlen(name);
     return strncmp(name, text, length) == 0 &&
            (text[length] == '\0' || strcmp(text + length, "Bit") == 0);
@@ -94,7 +94,8 @@ kw_status kw_backend_parse(const char *text, kw_backend *out_backend, kw_error *
     kwi_suggestion suggestion = kwi_suggestion_begin(text, strlen(text));
     for (int number = 1; number <= KW_BACKEND_COUNT; number++) {
         kw_backend backend = (kw_backend)number;
-        if (is_backend_name(backend, text)) {
+        if (is_backend_name(kw_backend_name(backend), text) ||
+            is_backend_name(kwi_backend_spelling(backend), text)) {
             *out_backend = backend;
             return KW_OK;
         }

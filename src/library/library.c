@@ -168,8 +168,8 @@ kw_status kwi_library_full_name(const kw_library *library, const char *name, cha
                (strlen(library->ns) != parts.ns.length ||
                 strncmp(library->ns, name + parts.ns.offset, parts.ns.length) != 0)) {
         return kwi_fail(err, KW_NAMESPACE_MISMATCH,
-                        "`%s` lies outside namespace `%s` of library %s", name, library->ns,
-                        library->name);
+                        "`%s` lies outside namespace `%s` of library %s, created at %s:%u", name,
+                        library->ns, library->name, library->file, library->owner.line);
     }
     kwi_text_add(&text, "%s", name);
     if (text.wanted > KWI_NAME_MAX) {

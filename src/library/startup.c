@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "base/vector.h"
 #include "library/library.h"
+#include "registry/world.h"
 
 // A block while it runs.
 struct kw_block {
@@ -41,14 +42,20 @@ void kw_startup_add(kw_block_record *record)
     } while (!kwi_ptr_compare_exchange_release_acquire(&pending, &head, record));
 }
 
-// Takes the whole list; another thread's push begins a new one.
+// Takes the whole list, oldest record first; another thread's push begins a new one.
 static kw_block_record *take_pending(void)
 {
     void *head = kwi_ptr_load_acquire(&pending); // [pair: block-list]
     // [pair: block-list] the records were read with acquire above.
     while (!kwi_ptr_compare_exchange_release_acquire(&pending, &head, &list_end)) {
     }
-    return head;
+    kw_block_record *oldest = &list_end;
+    for (kw_block_record *record = head, *next; record != &list_end; record = next) {
+        next = record->next;
+        record->next = oldest;
+        oldest = record;
+    }
+    return oldest;
 }
 
 static void put_back(kw_block_record *records)
@@ -139,15 +146,17 @@ static kw_status run_all(const kw_block_record *records, kw_dispatcher *dispatch
     return status;
 }
 
-// Libraries of a failed start: they hold nothing, so closing and destroying cannot fail for want
-// of anything but memory, in which case the empty library stays.
+// Libraries of a failed start: they hold nothing, so they are closed without a commit, and
+// destroying them cannot fail.
 static void destroy_all(kwi_pointers *libraries)
 {
     for (size_t i = 0; i < libraries->count; i++) {
         kw_library *library = libraries->items[i];
-        kw_status status = kw_library_close(library, NULL);
-        status = status == KW_OK ? kw_library_destroy(library, NULL) : status;
-        KWI_ASSERT(status == KW_OK || status == KW_NO_MEMORY);
+        kwi_world_lock();
+        library->owner.is_closed = true;
+        kwi_world_unlock();
+        kw_status status = kw_library_destroy(library, NULL);
+        KWI_ASSERT(status == KW_OK);
     }
 }
 

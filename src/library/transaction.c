@@ -162,20 +162,7 @@ kw_status kw_transaction_define(kw_transaction *tx, kw_library *library,
     return KW_OK;
 }
 
-// What a kernel's registration checks before it makes a record: its name and key in this library.
-static kw_status check_impl(const kw_library *library, const char *name, kw_key named,
-                            kw_key *out_key, char *full, size_t size, kw_error *err)
-{
-    kw_status status = name != NULL ? kwi_kind_check_impl(library, name, err) : KW_OK;
-    if (status == KW_OK) {
-        status = kwi_library_full_name(library, name, full, size, err);
-    }
-    if (status == KW_OK) {
-        status = kwi_kind_key(library, named, out_key, err);
-    }
-    return status;
-}
-
+// NOLINTNEXTLINE(readability-function-size): seven parameters, each a thing of its own to a caller
 kw_status kw_transaction_impl(kw_transaction *tx, kw_library *library, const char *name, kw_key key,
                               const kw_kernel_descriptor *kernel, kw_registration *out_registration,
                               kw_error *err)
@@ -183,8 +170,14 @@ kw_status kw_transaction_impl(kw_transaction *tx, kw_library *library, const cha
     kw_status status = prepare(tx, library, err);
     char full[KWI_NAME_MAX + 1];
     kw_key stored = KW_KEY_Undefined;
+    if (status == KW_OK && name != NULL) {
+        status = kwi_kind_check_impl(library, name, err);
+    }
     if (status == KW_OK) {
-        status = check_impl(library, name, key, &stored, full, sizeof full, err);
+        status = kwi_library_full_name(library, name, full, sizeof full, err);
+    }
+    if (status == KW_OK) {
+        status = kwi_kind_key(library, key, &stored, err);
     }
     if (status != KW_OK) {
         return status;

@@ -55,7 +55,7 @@ static inline void kwi_announce_store(kw_thread *thread, uint32_t depth, kwi_ptr
 {
     if (KWI_FAULT(SLOT_BEFORE_DEPTH)) {
         kwi_ptr_store_release(slot, block); // [pair: announce]
-        KWI_YIELD();
+        KWI_YIELD_OFTEN();
         kwi_u32_store_release(&thread->depth, depth + 1); // [pair: announce]
         return;
     }

@@ -85,13 +85,13 @@ static bool scan_threads(kwi_reclaimer *reclaimer)
 {
     if (KWI_FAULT(ANNOUNCEMENTS_BEFORE_PINS)) {
         bool scanned = scan_announcements(&reclaimer->announced);
-        KWI_YIELD();
+        KWI_YIELD_OFTEN();
         return scanned && scan_pins(&reclaimer->pins);
     }
     if (!scan_pins(&reclaimer->pins)) {
         return false;
     }
-    KWI_YIELD();
+    KWI_YIELD_OFTEN();
     return scan_announcements(&reclaimer->announced);
 }
 

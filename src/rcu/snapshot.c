@@ -29,10 +29,10 @@ kw_status kw_snapshot_open(kw_snapshot *out_snapshot)
         version = kwi_u64_load_acquire(&kwi_version.newest); // [pair: version]
         if (KWI_FAULT(PIN_OUTSIDE_SECTION)) {
             kwi_section_leave();
-            KWI_YIELD();
+            KWI_YIELD_OFTEN();
             kwi_section_enter();
         }
-        KWI_YIELD();
+        KWI_YIELD_OFTEN();
         kwi_u64_store_release(&block->hot.pinned, version); // [pair: pin]
         kwi_section_leave();
     }

@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/memory.h"
 #include "base/yield.h"
+#include "registry/clash.h"
 #include "registry/dispatcher.h"
 #include "registry/world.h"
 
@@ -34,11 +35,18 @@ static void describe(const kwi_registration *registration, char *buffer)
     }
 }
 
-static kw_status add_event(kwi_staging *staging, kw_event_kind kind, const kw_operator *op,
-                           kw_key key, const kwi_registration *previous,
-                           const kwi_registration *current, kw_error *err)
+// One change of what is active, before and after.
+typedef struct activity {
+    kw_event_kind kind;
+    const kw_operator *op; // NULL for a fallback
+    kw_key key;
+    const kwi_registration *before;
+    const kwi_registration *after;
+} activity;
+
+static kw_status add_event(kwi_staging *staging, const activity *changed, kw_error *err)
 {
-    if (!staging->wants_events || previous == current) {
+    if (!staging->wants_events || changed->before == changed->after) {
         return KW_OK;
     }
     kwi_event *event = kwi_allocate(sizeof *event);
@@ -46,11 +54,11 @@ static kw_status add_event(kwi_staging *staging, kw_event_kind kind, const kw_op
         kwi_free(event, sizeof *event);
         return kwi_fail_memory(err);
     }
-    event->kind = (uint32_t)kind;
-    event->key = key;
-    event->op = op != NULL ? op->name : NULL;
-    describe(previous, event->previous);
-    describe(current, event->current);
+    event->kind = (uint32_t)changed->kind;
+    event->key = changed->key;
+    event->op = changed->op != NULL ? changed->op->name : NULL;
+    describe(changed->before, event->previous);
+    describe(changed->after, event->current);
     return KW_OK;
 }
 
@@ -91,64 +99,27 @@ static void take_from_owner(kwi_registration *registration) KWI_REQUIRES(kwi_rol
 
 // Definitions -------------------------------------------------------------------------------------
 
-static kw_status refuse_duplicate(const kwi_definition *there, const kwi_definition *wanted,
-                                  kw_error *err)
+// Note [Loose kernels]
+//
+// Boxed kernels fit every C signature. While an operator has nothing but them, it is bound to none:
+// a registration that brings another signature gets the entry of that one, and they go with it.
+static void move_kernels(kw_operator *from, kw_operator *to) KWI_REQUIRES(kwi_role_writer)
 {
-    const kwi_registration *place = &there->registration;
-    char buffer[KW_ERROR_BYTES];
-    kwi_text reason;
-    kwi_text_init(&reason, buffer, sizeof buffer);
-    if (kwi_schema_equal(there->schema, wanted->schema, &reason)) {
-        const char *by =
-            place->owner == wanted->registration.owner ? "this library" : place->owner->name;
-        return kwi_fail(err, KW_ALREADY_DEFINED,
-                        "`%s` is already defined by %s at %s:%u with the same schema; remove that "
-                        "definition first, or only register kernels",
-                        there->schema->name, by, place->file, place->line);
+    KWI_ASSERT(to->kernels == NULL);
+    to->kernels = from->kernels;
+    from->kernels = NULL;
+    for (kwi_kernel *kernel = to->kernels; kernel != NULL; kernel = kernel->older) {
+        kernel->entry = to;
     }
-    return kwi_fail(err, KW_CONFLICTING_SCHEMA,
-                    "`%s` is already defined by %s at %s:%u as `%s`; the new schema is `%s` (%s)",
-                    there->schema->name, place->owner->name, place->file, place->line,
-                    there->schema->text, wanted->schema->text, buffer);
 }
 
-// Whether a kernel that states its schema fits the definition; the text names both places.
-static kw_status check_schema(const kwi_definition *definition, const kwi_kernel *kernel,
-                              kw_error *err)
+// Undoes what intern() did beside finding the entry.
+static void give_up_entry(kwi_change *change) KWI_REQUIRES(kwi_role_writer)
 {
-    if (definition == NULL || kernel->schema == NULL) {
-        return KW_OK;
+    if (change->moved_from != NULL) {
+        move_kernels(change->op, change->moved_from);
+        change->moved_from = NULL;
     }
-    char buffer[256];
-    kwi_text reason;
-    kwi_text_init(&reason, buffer, sizeof buffer);
-    kw_status status = kwi_schema_mismatch(definition->schema, kernel->schema, &reason);
-    if (status == KW_OK) {
-        return KW_OK;
-    }
-    const kwi_registration *there = &definition->registration;
-    const kwi_registration *here = &kernel->registration;
-    return kwi_fail(
-        err, status,
-        "`%s`, defined by %s at %s:%u as `%s`, and its kernel `%s`, registered by %s at "
-        "%s:%u for `%s`, do not fit: %s",
-        definition->schema->name, there->owner->name, there->file, there->line,
-        definition->schema->text, here->name, here->owner->name, here->file, here->line,
-        kernel->schema->text, buffer);
-}
-
-static kw_status check_schemas(const kwi_definition *definition, const kwi_kernel *kernels,
-                               kw_error *err)
-{
-    kw_status status = KW_OK;
-    for (; kernels != NULL && status == KW_OK; kernels = kernels->older) {
-        status = check_schema(definition, kernels, err);
-    }
-    return status;
-}
-
-static void forget_slot(kwi_change *change) KWI_REQUIRES(kwi_role_writer)
-{
     if (change->has_set_slot) {
         kwi_signature_pool_put(change->op->slot);
         change->op->slot = NULL;
@@ -158,15 +129,28 @@ static void forget_slot(kwi_change *change) KWI_REQUIRES(kwi_role_writer)
 
 // Finds or makes the operator's entry, and remembers whether that fixed its signature.
 static kw_status intern(kwi_change *change, kwi_staging *staging, const char *name,
-                        const char *code, bool code_is_known, kw_error *err)
-    KWI_REQUIRES(kwi_role_writer)
+                        const char *code, kw_error *err) KWI_REQUIRES(kwi_role_writer)
 {
-    kw_operator *before = kwi_dispatcher_entry(staging->dispatcher, name, code, code_is_known);
+    kw_dispatcher *dispatcher = staging->dispatcher;
+    kw_operator *in_use = kwi_dispatcher_registered(dispatcher, name);
+    const kw_operator *before = kwi_dispatcher_entry(dispatcher, name, code);
     bool was_unknown = before != NULL && before->slot == NULL;
-    kw_status status =
-        kwi_dispatcher_intern(staging->dispatcher, name, code, code_is_known, &change->op, err);
-    change->has_set_slot = status == KW_OK && was_unknown && change->op == before && code_is_known;
-    return status;
+    kw_status status = kwi_dispatcher_intern(dispatcher, name, code, &change->op, err);
+    if (status == KW_SIGNATURE_MISMATCH) {
+        const kwi_registration *here = change->kernel != NULL ? &change->kernel->registration
+                                                              : &change->definition->registration;
+        return kwi_clash_signature(before, code, here, err);
+    }
+    if (status != KW_OK) {
+        return status;
+    }
+    change->has_set_slot = was_unknown && code != NULL;
+    if (in_use != NULL && in_use != change->op) {
+        move_kernels(in_use, change->op);
+        change->moved_from = in_use;
+        kwi_staging_mark(staging, in_use);
+    }
+    return KW_OK;
 }
 
 static kw_status define(kwi_change *change, kwi_staging *staging, kw_error *err)
@@ -174,26 +158,27 @@ static kw_status define(kwi_change *change, kwi_staging *staging, kw_error *err)
 {
     kwi_definition *definition = change->definition;
     const char *name = definition->schema->name;
-    const kw_operator *there =
-        kwi_dispatcher_entry(staging->dispatcher, name, definition->code, true);
+    const char *code = definition->code != NULL ? definition->code : "";
+    const kw_operator *there = kwi_dispatcher_entry(staging->dispatcher, name, code);
     if (there != NULL && there->definition != NULL) {
-        return refuse_duplicate(there->definition, definition, err);
+        return kwi_clash_definition(there->definition, definition, err);
     }
-    kw_status status = intern(change, staging, name, definition->code, true, err);
+    kw_status status = intern(change, staging, name, code, err);
     if (status != KW_OK) {
         return status;
     }
     kw_operator *op = change->op;
-    status = check_schemas(definition, op->kernels, err);
+    status = kwi_clash_schemas(definition, op->kernels, err);
     if (status == KW_OK) {
-        status = add_event(staging, KW_EVENT_DEFINED, op, KW_KEY_Undefined, NULL,
-                           &definition->registration, err);
+        const activity changed = {
+            .kind = KW_EVENT_DEFINED, .op = op, .after = &definition->registration};
+        status = add_event(staging, &changed, err);
     }
     if (status == KW_OK) {
         status = add_to_owner(&definition->registration, err);
     }
     if (status != KW_OK) {
-        forget_slot(change);
+        give_up_entry(change);
         return status;
     }
     definition->op = op;
@@ -207,7 +192,7 @@ static void undo_define(kwi_change *change) KWI_REQUIRES(kwi_role_writer)
 {
     change->op->definition = NULL;
     take_from_owner(&change->definition->registration);
-    forget_slot(change);
+    give_up_entry(change);
 }
 
 // Kernels -----------------------------------------------------------------------------------------
@@ -217,25 +202,31 @@ static kw_status implement(kwi_change *change, kwi_staging *staging, kw_error *e
 {
     kwi_kernel *kernel = change->kernel;
     bool is_unboxed = kernel->kind == KW_KERNEL_UNBOXED;
-    kw_status status = intern(change, staging, change->name, kernel->code, is_unboxed, err);
+    kw_status status = intern(change, staging, change->name, kernel->code, err);
     if (status != KW_OK) {
         return status;
     }
     kw_operator *op = change->op;
-    status = check_schema(op->definition, kernel, err);
+    status = kwi_clash_schema(op->definition, kernel, err);
     if (status == KW_OK) {
-        status = add_event(staging, KW_EVENT_KERNEL, op, kernel->key,
-                           registration_of(kwi_operator_active_kernel(op, kernel->key)),
-                           &kernel->registration, err);
+        const activity changed = {
+            .kind = KW_EVENT_KERNEL,
+            .op = op,
+            .key = kernel->key,
+            .before = registration_of(kwi_operator_active_kernel(op, kernel->key)),
+            .after = &kernel->registration,
+        };
+        status = add_event(staging, &changed, err);
     }
     if (status == KW_OK) {
         status = add_to_owner(&kernel->registration, err);
     }
     if (status != KW_OK) {
-        forget_slot(change);
+        give_up_entry(change);
         return status;
     }
-    kernel->base.op = op;
+    kernel->entry = op;
+    kernel->base.op = is_unboxed ? op : NULL; // a boxed one is told, and may change its entry
     kernel->signature = is_unboxed ? op->slot->signature : NULL;
     kwi_kernel_push(&op->kernels, kernel);
     kwi_staging_mark(staging, op);
@@ -246,7 +237,7 @@ static void undo_implement(kwi_change *change) KWI_REQUIRES(kwi_role_writer)
 {
     kwi_kernel_unlink(&change->op->kernels, change->kernel);
     take_from_owner(&change->kernel->registration);
-    forget_slot(change);
+    give_up_entry(change);
 }
 
 // Fallbacks ---------------------------------------------------------------------------------------
@@ -266,8 +257,13 @@ static kw_status add_fallback_events(kwi_staging *staging, const kwi_kernel *ker
                   : (before == kernel
                          ? kwi_dispatcher_fallback_below(staging->dispatcher, slot, kernel)
                          : before);
-        status = add_event(staging, KW_EVENT_FALLBACK, NULL, kw_key_of_slot((int)slot),
-                           registration_of(before), registration_of(after), err);
+        const activity changed = {
+            .kind = KW_EVENT_FALLBACK,
+            .key = kw_key_of_slot((int)slot),
+            .before = registration_of(before),
+            .after = registration_of(after),
+        };
+        status = add_event(staging, &changed, err);
     }
     return status;
 }
@@ -297,13 +293,7 @@ static kw_status fall_back(kwi_change *change, kwi_staging *staging, kw_error *e
     kw_dispatcher *dispatcher = staging->dispatcher;
     const kwi_kernel *clash = find_clash(dispatcher, kernel);
     if (clash != NULL) {
-        const kwi_registration *there = &clash->registration;
-        return kwi_fail(err, KW_DUPLICATE_FALLBACK,
-                        "the fallback of %s, wanted by %s at %s:%u, is held by %s, registered at "
-                        "%s:%u; remove it first",
-                        kw_key_name(clash->key), kernel->registration.owner->name,
-                        kernel->registration.file, kernel->registration.line, there->owner->name,
-                        there->file, there->line);
+        return kwi_clash_fallback(clash, kernel, err);
     }
     kw_status status = add_fallback_events(staging, kernel, true, err);
     if (status == KW_OK) {
@@ -332,12 +322,18 @@ static kwi_kernel *kernel_of(kwi_registration *registration)
 static kw_status remove_kernel(kwi_kernel *kernel, kwi_staging *staging, kw_error *err)
     KWI_REQUIRES(kwi_role_writer)
 {
-    kw_operator *op = (kw_operator *)(uintptr_t)kernel->base.op;
+    kw_operator *op = kernel->entry;
     const kwi_kernel *before = kwi_operator_active_kernel(op, kernel->key);
     kwi_kernel_unlink(&op->kernels, kernel);
     const kwi_kernel *after = kwi_operator_active_kernel(op, kernel->key);
-    kw_status status = add_event(staging, KW_EVENT_KERNEL, op, kernel->key, registration_of(before),
-                                 registration_of(after), err);
+    const activity changed = {
+        .kind = KW_EVENT_KERNEL,
+        .op = op,
+        .key = kernel->key,
+        .before = registration_of(before),
+        .after = registration_of(after),
+    };
+    kw_status status = add_event(staging, &changed, err);
     if (status != KW_OK) {
         kwi_kernel_relink(&op->kernels, kernel);
         return status;
@@ -360,8 +356,9 @@ static kw_status remove_fallback(kwi_kernel *kernel, kwi_staging *staging, kw_er
 static kw_status remove_definition(kwi_definition *definition, kwi_staging *staging, kw_error *err)
     KWI_REQUIRES(kwi_role_writer)
 {
-    kw_status status = add_event(staging, KW_EVENT_UNDEFINED, definition->op, KW_KEY_Undefined,
-                                 &definition->registration, NULL, err);
+    const activity changed = {
+        .kind = KW_EVENT_UNDEFINED, .op = definition->op, .before = &definition->registration};
+    kw_status status = add_event(staging, &changed, err);
     if (status == KW_OK) {
         definition->op->definition = NULL;
         kwi_staging_mark(staging, definition->op);
@@ -394,7 +391,7 @@ static void restore_registration(kwi_registration *registration, kwi_staging *st
     if (registration->kind == KWI_REGISTRATION_FALLBACK) {
         kwi_kernel_relink(&staging->dispatcher->fallback_list, kernel);
     } else {
-        kw_operator *op = (kw_operator *)(uintptr_t)kernel->base.op;
+        kw_operator *op = kernel->entry;
         kwi_kernel_relink(&op->kernels, kernel);
     }
 }

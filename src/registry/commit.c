@@ -98,13 +98,13 @@ static uint64_t publish(kwi_staging *staging) KWI_REQUIRES(kwi_role_writer)
     uint64_t version = kwi_u64_load_relaxed(&kwi_version.newest) + 1;
     if (KWI_FAULT(VERSION_BEFORE_TABLES)) {
         kwi_u64_store_release(&kwi_version.newest, version); // [pair: version]
-        KWI_YIELD();
+        KWI_YIELD_OFTEN();
     }
     for (kw_operator *op = staging->dirty; op != NULL; op = op->next_dirty) {
         if (op->pending != NULL) {
             kwi_operator_publish(op, op->pending, version);
             op->pending = NULL;
-            KWI_YIELD();
+            KWI_YIELD_OFTEN();
         }
     }
     kwi_u64_store_release(&kwi_version.newest, version); // [pair: version]

@@ -11,6 +11,7 @@
 
 #include <keyway/snapshot.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/text.h"
@@ -143,8 +144,8 @@ static kw_status make_standard(kw_dispatcher *dispatcher, kw_error *err)
 static kw_status make_fallback_op(kw_dispatcher *dispatcher, kw_error *err)
     KWI_REQUIRES(kwi_role_writer)
 {
-    kw_status status = kwi_operator_create(dispatcher, "(fallbacks)", NULL, false, NULL,
-                                           &dispatcher->fallback_op, err);
+    kw_status status =
+        kwi_operator_create(dispatcher, "(fallbacks)", NULL, NULL, &dispatcher->fallback_op, err);
     if (status != KW_OK) {
         return status;
     }
@@ -242,7 +243,11 @@ kw_dispatcher *kw_dispatcher_default(void)
     }
     (void)pthread_mutex_lock(&mutex);
     dispatcher = kwi_ptr_load_relaxed(&made); // relaxed: under the mutex
-    if (dispatcher == NULL && kw_dispatcher_create(NULL, &dispatcher, NULL) == KW_OK) {
+    if (dispatcher == NULL) {
+        kw_status status = kw_dispatcher_create(NULL, &dispatcher, NULL);
+        KWI_ASSERT((status == KW_OK) == (dispatcher != NULL));
+    }
+    if (dispatcher != NULL && !dispatcher->is_default) {
         dispatcher->is_default = true;
         kwi_ptr_store_release(&made, dispatcher); // [pair: default-dispatcher]
     }
@@ -352,12 +357,11 @@ bool kwi_dispatcher_add(kw_dispatcher *dispatcher, kw_operator *op)
 }
 
 static kw_status add_entry(kw_dispatcher *dispatcher, const char *name, const char *code,
-                           bool code_is_known, kw_operator *previous, kw_operator **out_op,
-                           kw_error *err) KWI_REQUIRES(kwi_role_writer)
+                           kw_operator **out_op, kw_error *err) KWI_REQUIRES(kwi_role_writer)
 {
+    kw_operator *previous = kwi_name_index_find(&dispatcher->names, name);
     kw_operator *op = NULL;
-    kw_status status =
-        kwi_operator_create(dispatcher, name, code, code_is_known, previous, &op, err);
+    kw_status status = kwi_operator_create(dispatcher, name, code, previous, &op, err);
     if (status != KW_OK) {
         return status;
     }
@@ -369,51 +373,62 @@ static kw_status add_entry(kw_dispatcher *dispatcher, const char *name, const ch
     return KW_OK;
 }
 
-static bool has_code(const kw_operator *op, const char *code) KWI_REQUIRES(kwi_role_writer)
+// Whether the entry can take a registration with this signature.
+static bool fits(const kw_operator *op, const char *code) KWI_REQUIRES(kwi_role_writer)
 {
-    return op->slot != NULL && strcmp(op->slot->code, code != NULL ? code : "") == 0;
+    return code == NULL || op->slot == NULL || strcmp(op->slot->code, code) == 0;
 }
 
-// The entry of a name that has registrations; there is at most one.
-static kw_operator *find_registered(kw_operator *newest) KWI_REQUIRES(kwi_role_writer)
+kw_operator *kwi_dispatcher_registered(const kw_dispatcher *dispatcher, const char *name)
 {
-    kw_operator *op = newest;
+    kw_operator *op = kwi_name_index_find(&dispatcher->names, name);
     while (op != NULL && !kwi_operator_has_registration(op)) {
         op = op->previous;
     }
     return op;
 }
 
-kw_operator *kwi_dispatcher_entry(const kw_dispatcher *dispatcher, const char *name,
-                                  const char *code, bool code_is_known)
+// Whether the entry has a registration that is made for its signature. See Note [Loose kernels].
+static bool is_bound(const kw_operator *op) KWI_REQUIRES(kwi_role_writer)
 {
-    kw_operator *newest = kwi_name_index_find(&dispatcher->names, name);
-    kw_operator *op = find_registered(newest);
-    if (op != NULL) {
+    if (op->definition != NULL) {
+        return true;
+    }
+    const kwi_kernel *kernel = op->kernels;
+    while (kernel != NULL && kernel->kind != KW_KERNEL_UNBOXED) {
+        kernel = kernel->older;
+    }
+    return kernel != NULL;
+}
+
+kw_operator *kwi_dispatcher_entry(const kw_dispatcher *dispatcher, const char *name,
+                                  const char *code)
+{
+    kw_operator *op = kwi_dispatcher_registered(dispatcher, name);
+    if (op != NULL && (fits(op, code) || is_bound(op))) {
         return op;
     }
-    // None is in use: one that can serve the signature again.
-    op = newest;
-    while (op != NULL && code_is_known && op->slot != NULL && !has_code(op, code)) {
+    // None is in use, or only by kernels that fit all: one that can serve the signature again.
+    op = kwi_name_index_find(&dispatcher->names, name);
+    while (op != NULL && !fits(op, code)) {
         op = op->previous;
     }
     return op;
 }
 
 kw_status kwi_dispatcher_intern(kw_dispatcher *dispatcher, const char *name, const char *code,
-                                bool code_is_known, kw_operator **out_op, kw_error *err)
+                                kw_operator **out_op, kw_error *err)
 {
-    kw_operator *op = kwi_dispatcher_entry(dispatcher, name, code, code_is_known);
+    kw_operator *op = kwi_dispatcher_entry(dispatcher, name, code);
     if (op == NULL) {
-        kw_operator *newest = kwi_name_index_find(&dispatcher->names, name);
-        return add_entry(dispatcher, name, code, code_is_known, newest, out_op, err);
+        return add_entry(dispatcher, name, code, out_op, err);
     }
-    if (code_is_known && op->slot != NULL && !has_code(op, code)) {
+    if (!fits(op, code)) {
         return kwi_fail(err, KW_SIGNATURE_MISMATCH,
                         "`%s` has the C signature `%s`; this registration has `%s`", name,
-                        op->slot->code, code != NULL ? code : "");
+                        op->slot->code, code);
     }
-    if (code_is_known && op->slot == NULL) {
+    if (code != NULL && op->slot == NULL) {
         kw_status status = kwi_signature_pool_get(code, &op->slot, err);
         if (status != KW_OK) {
             return status;

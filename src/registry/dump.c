@@ -8,6 +8,7 @@
 
 #include <keyway/dispatcher.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "registry/inspect.h"
@@ -47,6 +48,7 @@ static void gather(gathered *all, const kwi_text *line)
         all->text = moved;
         all->bytes = bytes;
     }
+    KWI_ASSERT(all->text != NULL); // there is room for one byte at least
     memcpy(all->text + all->length, line->buffer, line->length);
     all->length += line->length;
     all->text[all->length++] = '\n';

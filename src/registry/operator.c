@@ -19,8 +19,7 @@ size_t kwi_operator_bytes(const kw_operator *op)
 }
 
 kw_status kwi_operator_create(kw_dispatcher *dispatcher, const char *name, const char *code,
-                              bool code_is_known, kw_operator *previous, kw_operator **out_op,
-                              kw_error *err)
+                              kw_operator *previous, kw_operator **out_op, kw_error *err)
 {
     size_t name_bytes = strlen(name) + 1;
     kw_operator *op = kwi_allocate(sizeof *op + name_bytes);
@@ -31,7 +30,7 @@ kw_status kwi_operator_create(kw_dispatcher *dispatcher, const char *name, const
     op->dispatcher = dispatcher;
     op->previous = previous;
     kw_status status = kwi_signature_pool_get(code, &op->end_slot, err);
-    if (status == KW_OK && code_is_known) {
+    if (status == KW_OK && code != NULL) {
         status = kwi_signature_pool_get(code, &op->slot, err);
     }
     if (status != KW_OK) {

@@ -49,11 +49,11 @@ static inline kw_operator *kwi_operator_of_name(const char *name)
     return (kw_operator *)(void *)((char *)(uintptr_t)name - offsetof(kw_operator, name));
 }
 
-// Makes an invisible entry with a chain that ends at once. `slot` NULL: signature not known yet.
-// Takes references of its own on slots.
+// Makes an invisible entry with a chain that ends at once. `code` is the C signature: "" for one
+// without a C form, NULL where it is not known yet.
 kw_status kwi_operator_create(kw_dispatcher *dispatcher, const char *name, const char *code,
-                              bool code_is_known, kw_operator *previous, kw_operator **out_op,
-                              kw_error *err) KWI_REQUIRES(kwi_role_writer);
+                              kw_operator *previous, kw_operator **out_op, kw_error *err)
+    KWI_REQUIRES(kwi_role_writer);
 void kwi_operator_free(kw_operator *op) KWI_REQUIRES(kwi_role_writer);
 size_t kwi_operator_bytes(const kw_operator *op);
 

@@ -89,6 +89,9 @@ typedef struct kwi_kernel {
     kw_key key;
     uint8_t kind; // a kw_kernel_kind
 
+    // guard: lock writer. The operator in whose list it is; NULL in a fallback.
+    kw_operator *entry;
+
     // guard: lock writer. Neighbours in the operator's list or the fallback's stack.
     struct kwi_kernel *newer;
     struct kwi_kernel *older;

@@ -14,31 +14,30 @@
 #include "registry/world.h"
 #include "table/resolve.h"
 
-typedef bool (*predicate)(const kw_table *table, kw_key key);
+typedef bool (*predicate)(const kw_operator *op, const kw_table *table, kw_key key);
 
-static bool is_any(const kw_table *table, kw_key key)
+static bool is_any(const kw_operator *op, const kw_table *table, kw_key key)
 {
+    (void)op;
     (void)table;
     (void)key;
     return true;
 }
 
-static bool is_dangling(const kw_table *table, kw_key key)
+static bool is_dangling(const kw_operator *op, const kw_table *table, kw_key key)
 {
+    (void)op;
     (void)key;
     return table->definition == NULL;
 }
 
-// A kernel of the operator's own: neither a fallback nor one of the library's error kernels.
-static bool has_kernel_for(const kw_table *table, kw_key key)
+// The registrations say it, not the table: a kernel that others cover everywhere is in no table.
+static bool has_kernel_for(const kw_operator *op, const kw_table *table, kw_key key)
+    KWI_REQUIRES(kwi_role_writer)
 {
-    for (unsigned i = 0; i < table->entry_count; i++) {
-        const kwi_kernel *kernel = kwi_kernel_of(table->entries[i].kernel);
-        if (kernel->base.op != NULL && (key == KW_KEY_Undefined || kernel->key == key)) {
-            return true;
-        }
-    }
-    return false;
+    (void)table;
+    return key == KW_KEY_Undefined ? op->kernels != NULL
+                                   : kwi_operator_active_kernel(op, key) != NULL;
 }
 
 static bool gather(const kw_dispatcher *dispatcher, predicate wanted, kw_key key,
@@ -51,7 +50,7 @@ static bool gather(const kw_dispatcher *dispatcher, predicate wanted, kw_key key
     kwi_section_enter();
     for (kw_operator *op = dispatcher->operators; op != NULL; op = op->next) {
         const kw_table *table = (const kw_table *)(const void *)kwi_chain_find(&op->table, pinned);
-        if (table->visible && wanted(table, key)) {
+        if (table->visible && wanted(op, table, key)) {
             (void)kwi_pointers_add(found, op); // room was reserved
         }
     }

@@ -85,7 +85,7 @@ void kwi_world_unlock_and_reclaim(kwi_registration *dead)
     uint64_t ticket = kwi_reclaim_ticket(&kwi_the_world.reclaimer);
     kwi_world_unlock();
     kwi_grace_period();
-    KWI_YIELD();
+    KWI_YIELD_OFTEN();
     kwi_world_lock();
     run_pass(ticket, &dead);
     kwi_world_unlock();

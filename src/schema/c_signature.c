@@ -11,8 +11,8 @@
 #include "base/text.h"
 
 // By kwi_c_form.
-static const char *const letters[] = {"t", "i", "d", "b",  "s",  "T",
-                                      "I", "D", "B", "?i", "?d", "?b"};
+static const char *const letters[] = {"t", "i", "d", "b",  "s",  "T", "I",
+                                      "D", "B", "g", "?i", "?d", "?b"};
 
 _Static_assert(sizeof letters / sizeof letters[0] == KWI_C_FORM_COUNT, "a letter for each form");
 
@@ -32,6 +32,7 @@ static const kind_forms forms[] = {
     {KWI_TYPE_FLOAT, KWI_C_FLOAT, KWI_C_OPTIONAL_FLOAT, KWI_C_FLOAT_LIST, KWI_C_FORM_COUNT},
     {KWI_TYPE_BOOL, KWI_C_BOOL, KWI_C_OPTIONAL_BOOL, KWI_C_BOOL_LIST, KWI_C_FORM_COUNT},
     {KWI_TYPE_STRING, KWI_C_STRING, KWI_C_STRING, KWI_C_FORM_COUNT, KWI_C_FORM_COUNT},
+    {KWI_TYPE_GENERATOR, KWI_C_GENERATOR, KWI_C_GENERATOR, KWI_C_FORM_COUNT, KWI_C_FORM_COUNT},
 };
 
 static kwi_c_form argument_form(const kwi_type *type)

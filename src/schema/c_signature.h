@@ -28,6 +28,7 @@
 //   I     kw_int_list                lists of what `i` takes, sized or not
 //   D     kw_float_list              float[], float[N]
 //   B     kw_bool_list               bool[], bool[N]
+//   g     void *                     Generator, Generator?; NULL is the absent generator
 //   ?i    const int64_t *            an optional of what `i` takes; NULL is None
 //   ?d    const double *             float?
 //   ?b    const bool *               bool?
@@ -56,6 +57,7 @@ typedef enum kwi_c_form {
     KWI_C_INT_LIST,
     KWI_C_FLOAT_LIST,
     KWI_C_BOOL_LIST,
+    KWI_C_GENERATOR,
     KWI_C_OPTIONAL_INT,
     KWI_C_OPTIONAL_FLOAT,
     KWI_C_OPTIONAL_BOOL,

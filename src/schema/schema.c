@@ -230,6 +230,17 @@ static uint64_t tensor_mask(const kwi_argument *args, uint32_t count)
     return mask;
 }
 
+static uint64_t generator_mask(const kwi_argument *args, uint32_t count)
+{
+    uint64_t mask = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (args[i].type.kind == KWI_TYPE_GENERATOR && !args[i].type.list) {
+            mask |= UINT64_C(1) << i;
+        }
+    }
+    return mask;
+}
+
 // Adds a piece of the text to the name and returns where it lies there.
 static kwi_span add_name(kwi_text *name, const char *mark, const char *text, kwi_span piece)
 {
@@ -278,6 +289,7 @@ static kwi_schema *build(const kwi_draft *draft, const char *text, size_t text_l
                            .args = args,
                            .returns = returns,
                            .tensor_mask = tensor_mask(args, draft->arg_count),
+                           .generator_mask = generator_mask(args, draft->arg_count),
                            .vararg = draft->vararg,
                            .varret = draft->varret,
                            .bytes = bytes};

@@ -35,11 +35,12 @@ typedef struct kwi_argument {
     bool written; // the outermost annotation has "!"; a list without one of its own inherits
 } kwi_argument;
 
-// S1  `text` is the declaration from its first to its last token, and parses to an equal schema.
-// S2  `name` is in the spelling that kwi_name_check() accepts, whatever blanks the text has.
-// S3  arg_count <= KWI_SCHEMA_ARGS_MAX and return_count <= KWI_SCHEMA_RETURNS_MAX.
-// S4  Bit i of `tensor_mask` is set exactly if argument i is Tensor, Tensor?, Tensor[] or
-//     Tensor?[]; a sized list counts as a list. Those contribute keys in a boxed call.
+// D1  `text` is the declaration from its first to its last token, and parses to an equal schema.
+// D2  `name` is in the spelling that kwi_name_check() accepts, whatever blanks the text has.
+// D3  arg_count <= KWI_SCHEMA_ARGS_MAX and return_count <= KWI_SCHEMA_RETURNS_MAX.
+// D4  Bit i of `tensor_mask` is set exactly if argument i is Tensor, Tensor?, Tensor[] or
+//     Tensor?[]; a sized list counts as a list. Bit i of `generator_mask` is set exactly if it is
+//     Generator or Generator?. Those contribute keys in a boxed call.
 typedef struct kwi_schema {
     const char *text;
     const char *name;
@@ -49,6 +50,7 @@ typedef struct kwi_schema {
     const kwi_argument *args;
     const kwi_argument *returns;
     uint64_t tensor_mask;
+    uint64_t generator_mask;
     bool vararg;  // "..." ends the arguments
     bool varret;  // "..." ends the returns
     size_t bytes; // of this block, which holds everything above

@@ -46,6 +46,8 @@ static kw_value box(uint8_t form, const void *parameter)
         return kw_value_floats(*(const kw_float_list *)parameter);
     case KWI_C_BOOL_LIST:
         return kw_value_bools(*(const kw_bool_list *)parameter);
+    case KWI_C_GENERATOR:
+        return kw_value_generator(*(void *const *)parameter);
     case KWI_C_OPTIONAL_INT:
     case KWI_C_OPTIONAL_FLOAT:
     case KWI_C_OPTIONAL_BOOL:

@@ -31,12 +31,13 @@ static ffi_type view_type = {.size = sizeof(kw_tensor_list),
                              .elements = view_elements};
 
 const uint8_t kwi_signature_tags[KWI_C_FORM_COUNT] = {
-    [KWI_C_TENSOR] = KW_TAG_TENSOR,        [KWI_C_INT] = KW_TAG_INT,
-    [KWI_C_FLOAT] = KW_TAG_FLOAT,          [KWI_C_BOOL] = KW_TAG_BOOL,
-    [KWI_C_STRING] = KW_TAG_STRING,        [KWI_C_TENSOR_LIST] = KW_TAG_TENSOR_LIST,
-    [KWI_C_INT_LIST] = KW_TAG_INT_LIST,    [KWI_C_FLOAT_LIST] = KW_TAG_FLOAT_LIST,
-    [KWI_C_BOOL_LIST] = KW_TAG_BOOL_LIST,  [KWI_C_OPTIONAL_INT] = KW_TAG_INT,
-    [KWI_C_OPTIONAL_FLOAT] = KW_TAG_FLOAT, [KWI_C_OPTIONAL_BOOL] = KW_TAG_BOOL,
+    [KWI_C_TENSOR] = KW_TAG_TENSOR,       [KWI_C_INT] = KW_TAG_INT,
+    [KWI_C_FLOAT] = KW_TAG_FLOAT,         [KWI_C_BOOL] = KW_TAG_BOOL,
+    [KWI_C_STRING] = KW_TAG_STRING,       [KWI_C_TENSOR_LIST] = KW_TAG_TENSOR_LIST,
+    [KWI_C_INT_LIST] = KW_TAG_INT_LIST,   [KWI_C_FLOAT_LIST] = KW_TAG_FLOAT_LIST,
+    [KWI_C_BOOL_LIST] = KW_TAG_BOOL_LIST, [KWI_C_GENERATOR] = KW_TAG_GENERATOR,
+    [KWI_C_OPTIONAL_INT] = KW_TAG_INT,    [KWI_C_OPTIONAL_FLOAT] = KW_TAG_FLOAT,
+    [KWI_C_OPTIONAL_BOOL] = KW_TAG_BOOL,
 };
 
 static ffi_type *parameter_type(uint8_t form)
@@ -55,6 +56,7 @@ static ffi_type *parameter_type(uint8_t form)
         return &view_type;
     case KWI_C_TENSOR:
     case KWI_C_STRING:
+    case KWI_C_GENERATOR:
     case KWI_C_OPTIONAL_INT:
     case KWI_C_OPTIONAL_FLOAT:
     case KWI_C_OPTIONAL_BOOL:

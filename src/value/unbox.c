@@ -35,7 +35,7 @@ _Static_assert(sizeof(bool) == sizeof(uint8_t), "a bool is passed as a byte");
 
 static bool takes_none(uint8_t form)
 {
-    return form == KWI_C_TENSOR || form == KWI_C_STRING || form >= KWI_C_OPTIONAL_INT;
+    return form == KWI_C_TENSOR || form == KWI_C_STRING || form >= KWI_C_GENERATOR;
 }
 
 static bool takes_int_as_float(uint8_t form, const kw_value *value)
@@ -80,6 +80,7 @@ static void *unbox(uint8_t form, kw_value *value, argument_slot *slot)
     case KWI_C_TENSOR:
     case KWI_C_INT:
     case KWI_C_STRING:
+    case KWI_C_GENERATOR:
         return &value->as;
     case KWI_C_FLOAT:
         return unbox_float(value, &slot->number);

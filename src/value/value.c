@@ -82,6 +82,8 @@ const char *kw_tag_name(uint32_t tag)
         return "float[]";
     case KW_TAG_BOOL_LIST:
         return "bool[]";
+    case KW_TAG_GENERATOR:
+        return "Generator";
     default:
         return "unknown";
     }

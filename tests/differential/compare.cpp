@@ -39,14 +39,29 @@ const char *word_of(Ending ending)
     return "failed otherwise";
 }
 
-std::string set_text(kw_keyset keys)
+std::string formatted(kw_keyset keys)
 {
     char buffer[4096];
     (void)kw_keyset_format(keys, buffer, sizeof buffer);
-    std::string text = buffer;
+    return buffer;
+}
+
+// The key set that a failure of Keyway's names; "" if it names none in full.
+std::string named_set(const std::string &text)
+{
+    const size_t start = text.find("DispatchKeySet(");
+    const size_t end = text.find(')', start);
+    return start == std::string::npos || end == std::string::npos
+               ? ""
+               : text.substr(start, end + 1 - start);
+}
+
+std::string set_text(kw_keyset keys)
+{
+    std::string text = formatted(keys);
     for (unsigned i = 1; i <= KW_BACKEND_COUNT; i++) {
         const auto backend = static_cast<kw_backend>(i);
-        if (kw_keyset_has_backend(set, backend)) {
+        if (kw_keyset_has_backend(keys, backend)) {
             text += std::string(" ") + kw_backend_name(backend);
         }
     }
@@ -58,7 +73,9 @@ std::string outcome_text(const Outcome &outcome)
     if (outcome.ending == Ending::ran) {
         return outcome.kernel + " with " + set_text(outcome.keys);
     }
-    return word_of(outcome.ending) + (outcome.text.empty() ? "" : ": " + outcome.text);
+    // libtorch goes on with its whole table, Keyway with all kernels.
+    const std::string start = outcome.text.substr(0, outcome.text.find_first_of(".;\n"));
+    return word_of(outcome.ending) + (start.empty() ? "" : ": " + start);
 }
 
 std::string cell_text(const Cell &cell)
@@ -106,7 +123,6 @@ class Play {
     }
     bool is_withheld(const Statement &statement) const;
     void remember(const Statement &statement, bool is_done);
-    bool is_signature_kept(const Statement &statement, Answer original, Answer subject);
     Finding change(const Statement &statement);
     Finding change_local(const Statement &statement);
     Finding compare_tables();
@@ -119,11 +135,10 @@ class Play {
     std::unique_ptr<Side> subject_;
     Fault fault_;
     Tally *tally_;
-    std::map<std::string, const Shape *> shapes_;          // of the operators that are defined
-    std::map<std::string, std::set<std::string>> schemas_; // that each operator ever had
-    std::set<std::string> ops_;                            // named so far
-    std::set<kw_key> fallback_keys_;                       // with a fallback
-    std::vector<kw_key> included_;                         // since the last reset
+    std::map<std::string, const Shape *> shapes_; // of the operators that are defined
+    std::set<std::string> ops_;                   // named so far
+    std::set<kw_key> fallback_keys_;              // with a fallback
+    std::vector<kw_key> included_;                // since the last reset
     std::vector<kw_key> excluded_;
 };
 
@@ -140,7 +155,6 @@ void Play::remember(const Statement &statement, bool is_done)
     }
     if (statement.verb == Verb::define && is_done) {
         shapes_[statement.op] = shape_of(statement.schema);
-        schemas_[statement.op].insert(statement.schema);
     } else if (statement.verb == Verb::remove_define) {
         shapes_.erase(statement.op);
     } else if (statement.verb == Verb::fallback && is_done) {
@@ -148,21 +162,6 @@ void Play::remember(const Statement &statement, bool is_done)
     } else if (statement.verb == Verb::remove_fallback) {
         fallback_keys_.erase(statement.key);
     }
-}
-
-// Whether Keyway alone refuses a definition because the operator had one with another C signature.
-bool Play::is_signature_kept(const Statement &statement, Answer original, Answer subject)
-{
-    if (statement.verb != Verb::define || original != Answer::done ||
-        subject != Answer::other_signature || schemas_[statement.op].empty()) {
-        return false;
-    }
-    count(Difference::signature_kept);
-    std::string why;
-    Statement undo = statement;
-    undo.verb = Verb::remove_define;
-    (void)original_->change(undo, &why);
-    return true;
 }
 
 std::optional<Mismatch> Play::change(const Statement &statement)
@@ -178,11 +177,8 @@ std::optional<Mismatch> Play::change(const Statement &statement)
     const Answer answer = original_->change(statement, &why);
     const bool is_kept = is_withheld(statement);
     const Answer answer_too = is_kept ? answer : subject_->change(statement, &why_too);
-    if (is_signature_kept(statement, answer, answer_too)) {
-        return compare_table(statement.op);
-    }
     if (answer != answer_too) {
-        return Mismatch{"refusal", 0, both(why, why_too)};
+        return Mismatch{"refusal", statement.op, both(why, why_too)};
     }
     tally_->refusals += answer == Answer::done ? 0 : 1;
     remember(statement, answer == Answer::done);
@@ -204,7 +200,7 @@ std::optional<Mismatch> Play::change_local(const Statement &statement)
             count(Difference::guard_leak);
         }
         if (!is_back_too) {
-            return Mismatch{"reset", 0, "Keyway's guards left the thread's sets changed"};
+            return Mismatch{"reset", "", "Keyway's guards left the thread's sets changed"};
         }
     }
     return std::nullopt;
@@ -226,7 +222,7 @@ std::optional<Mismatch> Play::compare_table(const std::string &op)
     const Table subject = subject_->table(op);
     const std::string full = std::string(name_space) + "::" + op;
     if (original.exists != subject.exists) {
-        return Mismatch{"table", 0,
+        return Mismatch{"table", op,
                         full + "\n" +
                             both(original.exists ? "exists" : "does not exist",
                                  subject.exists ? "exists" : "does not exist")};
@@ -240,7 +236,7 @@ std::optional<Mismatch> Play::compare_table(const std::string &op)
         }
         tally_->cells++;
         if (!is_equal(cell, subject.cells[slot])) {
-            return Mismatch{"table", 0,
+            return Mismatch{"table", op,
                             full + " at " + kw_key_name(kw_key_of_slot(static_cast<int>(slot))) +
                                 "\n" + both(cell_text(cell), cell_text(subject.cells[slot]))};
         }
@@ -284,17 +280,19 @@ std::optional<Mismatch> Play::compare_call(const Outcome &original, const Outcom
     const std::string text = both(outcome_text(original), outcome_text(subject));
     if (original.ending == Ending::other || original.ending != subject.ending ||
         original.kernel != subject.kernel) {
-        return Mismatch{"call", 0, text};
+        return Mismatch{"call", "", text};
     }
     tally_->calls++;
-    if (original.ending != Ending::ran) {
-        return std::nullopt;
+    tally_->calls_ran += original.ending == Ending::ran ? 1U : 0U;
+    if (original.ending == Ending::ran && !kw_keyset_equal(original.keys, subject.keys)) {
+        return Mismatch{"keys", "", text};
     }
-    tally_->calls_ran++;
-    tally_->effective_sets++;
-    if (!kw_keyset_equal(original.keys, subject.keys)) {
-        return Mismatch{"keys", 0, text};
+    const std::string named = original.ending == Ending::no_kernel ? named_set(subject.text) : "";
+    if (!named.empty() && named != formatted(original.keys)) {
+        return Mismatch{"keys", "", both(formatted(original.keys), named)};
     }
+    const bool has_set = original.ending == Ending::ran || !named.empty();
+    tally_->effective_sets += has_set ? 1U : 0U;
     return std::nullopt;
 }
 
@@ -327,20 +325,17 @@ std::optional<Mismatch> Play::call(const Statement &statement)
 std::optional<Mismatch> Play::step(const Statement &statement)
 {
     tally_->statements++;
-    switch (statement.verb) {
-    case Verb::library:
-        return std::nullopt;
-    case Verb::include:
-    case Verb::exclude:
-    case Verb::reset:
-        return change_local(statement);
-    case Verb::call:
-        return call(statement);
-    case Verb::table:
-        return compare_table(statement.op);
-    default:
+    const Verb verb = statement.verb;
+    if (is_registering(verb)) {
         return change(statement);
     }
+    if (verb == Verb::include || verb == Verb::exclude || verb == Verb::reset) {
+        return change_local(statement);
+    }
+    if (verb == Verb::call) {
+        return call(statement);
+    }
+    return verb == Verb::table ? compare_table(statement.op) : std::nullopt;
 }
 
 std::optional<Mismatch> Play::finish()
@@ -365,7 +360,7 @@ std::optional<Mismatch> Comparison::play(const Scenario &scenario)
         try {
             found = play.step(scenario[i]);
         } catch (const std::exception &error) {
-            found = Mismatch{"failure", i, error.what()};
+            found = Mismatch{"failure", "", error.what()};
         }
         if (found) {
             found->place = i;
@@ -374,7 +369,7 @@ std::optional<Mismatch> Comparison::play(const Scenario &scenario)
     try {
         (void)play.finish();
     } catch (const std::exception &error) {
-        found = found ? found : Mismatch{"failure", scenario.size(), error.what()};
+        found = found ? found : Mismatch{"failure", "", error.what(), scenario.size()};
     }
     return found;
 }

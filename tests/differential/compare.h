@@ -25,8 +25,9 @@ namespace differential {
 
 struct Mismatch {
     std::string kind; // table, refusal, call, keys, reset, failure
-    size_t place;     // of the statement
+    std::string op;   // that it was seen at; "" if none
     std::string text; // a line for each side
+    size_t place = 0; // of the statement
 };
 
 struct Tally {
@@ -36,7 +37,7 @@ struct Tally {
     uint64_t refusals = 0;       // registrations that both sides refused
     uint64_t calls = 0;          // compared
     uint64_t calls_ran = 0;      // of them, with a kernel that ran on both sides
-    uint64_t effective_sets = 0; // compared
+    uint64_t effective_sets = 0; // compared: of kernels that ran, and of failures that name it
     DifferenceCounts differences = {};
 };
 

@@ -37,10 +37,6 @@ namespace differential {
     X(guard_leak, "guard-leak",                                                                    \
       "resets after which libtorch's guards left backend bits in the thread's sets",               \
       "libtorch's sets forced back; Keyway's must be back")                                        \
-    X(signature_kept, "signature-kept",                                                            \
-      "definitions with another C signature than an earlier one, while kernels are registered: "   \
-      "Keyway fixes an entry's signature",                                                         \
-      "Keyway must refuse; taken back from libtorch")                                              \
     X(private_use, "autograd-privateuse1",                                                         \
       "second fallbacks for AutogradPrivateUse1: 1.13.1 refuses, newer versions take the newer "   \
       "one",                                                                                       \

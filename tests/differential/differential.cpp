@@ -43,13 +43,13 @@ double seconds_since(Clock::time_point start)
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-[[noreturn]] void usage()
+[[noreturn]] void usage(int status)
 {
     std::fputs("usage: differential [--sequences N] [--seed S] [--seconds LIMIT] [--only NUMBER]\n"
                "                    [--fault define|impl|fallback|include|exclude|remove]\n"
                "       differential --replay FILE\n",
-               stderr);
-    std::exit(2);
+               status == 0 ? stdout : stderr);
+    std::exit(status);
 }
 
 uint64_t number_of(const char *text)
@@ -57,7 +57,7 @@ uint64_t number_of(const char *text)
     char *end = nullptr;
     const uint64_t number = std::strtoull(text, &end, 10);
     if (*text == '\0' || *end != '\0') {
-        usage();
+        usage(2);
     }
     return number;
 }
@@ -73,7 +73,7 @@ Fault fault_of(const std::string &word)
             return Fault{true, fault.second};
         }
     }
-    usage();
+    usage(2);
 }
 
 Options options_of(int argc, char **argv)
@@ -82,8 +82,10 @@ Options options_of(int argc, char **argv)
     for (int i = 1; i < argc; i += 2) {
         const std::string name = argv[i];
         const char *value = i + 1 < argc ? argv[i + 1] : nullptr;
-        if (value == nullptr) {
-            usage();
+        if (name == "--help") {
+            usage(0);
+        } else if (value == nullptr) {
+            usage(2);
         } else if (name == "--sequences") {
             options.sequences = number_of(value);
         } else if (name == "--seed") {
@@ -98,7 +100,7 @@ Options options_of(int argc, char **argv)
         } else if (name == "--replay") {
             options.replay = value;
         } else {
-            usage();
+            usage(2);
         }
     }
     return options;
@@ -116,12 +118,12 @@ void print_indented(const std::string &text)
 // As a file for `keyway explain`, which needs the in-tree fallbacks too.
 void print_scenario(const Scenario &scenario, const std::vector<InTree> &fallbacks)
 {
-    std::printf("bare\n# libtorch's own fallbacks\nlibrary in_tree\n");
+    std::printf("bare\nlibrary in_tree _ IMPL # the fallbacks of every libtorch process\n");
     for (const InTree &fallback : fallbacks) {
         std::printf("fallback %s %s\n", kw_key_name(fallback.key),
-                    fallback.falls_through ? fallthrough : "in_tree");
+                    fallback.falls_through ? fallthrough : in_tree);
     }
-    std::printf("# the scenario\n");
+    std::printf("library A %s FREE # the scenario\n", name_space);
     for (const Statement &statement : scenario) {
         std::printf("%s\n", text_of(statement).c_str());
     }
@@ -164,10 +166,10 @@ void report_failure(Comparison &comparison, Scenario scenario, const Mismatch &m
     if (still) {
         print_mismatch(*still);
     }
-    if (mismatch.kind == "table" && !scenario.empty()) {
+    if (still && still->kind == "table") {
         Statement table;
         table.verb = Verb::table;
-        table.op = scenario.back().op.empty() ? "f" : scenario.back().op;
+        table.op = still->op;
         scenario.push_back(table);
     }
     (void)reads_back(scenario);
@@ -179,9 +181,9 @@ void print_report(const Tally &tally, uint64_t sequences, double seconds)
     std::printf("%" PRIu64 " sequences, %" PRIu64 " statements, %.1f seconds\n", sequences,
                 tally.statements, seconds);
     std::printf("%" PRIu64 " tables, %" PRIu64 " cells compared\n", tally.tables, tally.cells);
-    std::printf("%" PRIu64 " calls compared, %" PRIu64 " of them ran a kernel, whose key set was "
-                "compared\n",
-                tally.calls, tally.effective_sets);
+    std::printf("%" PRIu64 " calls compared, %" PRIu64 " of them ran a kernel; of %" PRIu64
+                " the key set was compared\n",
+                tally.calls, tally.calls_ran, tally.effective_sets);
     std::printf("%" PRIu64 " registrations refused by both\n", tally.refusals);
     std::printf("known differences of libtorch %s:\n", original_version().c_str());
     for (size_t i = 0; i < difference_count; i++) {

@@ -332,9 +332,6 @@ void Generator::step()
 
 Scenario Generator::make()
 {
-    Statement library;
-    library.verb = Verb::library;
-    add(library);
     if (random_.happens(90)) {
         define();
     }

@@ -151,18 +151,10 @@ Answer Original::change(const Statement &statement, std::string *why)
 {
     tables_.clear();
     is_fresh_.clear();
-    switch (statement.verb) {
-    case Verb::remove_define:
-        remove(Verb::define, statement);
+    const Verb taken = taken_back(statement.verb);
+    if (taken != statement.verb) {
+        remove(taken, statement);
         return Answer::done;
-    case Verb::remove_impl:
-        remove(Verb::impl, statement);
-        return Answer::done;
-    case Verb::remove_fallback:
-        remove(Verb::fallback, statement);
-        return Answer::done;
-    default:
-        break;
     }
     try {
         add(statement);
@@ -281,9 +273,8 @@ Outcome predict(const Table &table, c10::DispatchKeySet arguments)
                      : cell.reason != missing_reason          ? Ending::ran
                      : highest == c10::DispatchKey::Undefined ? Ending::no_tensors
                                                               : Ending::no_kernel;
-    if (outcome.ending == Ending::ran) {
-        outcome.keys = keyway_set(set);
-    }
+    outcome.keys = keyway_set(set);
+    outcome.text = c10::toString(set.highestPriorityTypeId());
     return outcome;
 }
 
@@ -317,11 +308,16 @@ Outcome make_call(const c10::OperatorHandle &op, const Shape &shape, const State
     return outcome;
 }
 
+// A failure names the key that won, but not the others.
 bool is_as_predicted(const Outcome &outcome, const Outcome &prediction)
 {
+    if (outcome.ending == Ending::ran) {
+        return prediction.ending == Ending::ran && outcome.kernel == prediction.kernel &&
+               kw_keyset_equal(outcome.keys, prediction.keys);
+    }
     return outcome.ending == prediction.ending &&
-           (outcome.ending != Ending::ran || (outcome.kernel == prediction.kernel &&
-                                              kw_keyset_equal(outcome.keys, prediction.keys)));
+           (outcome.ending != Ending::no_kernel ||
+            outcome.text.find("from the '" + prediction.text + "' backend") != std::string::npos);
 }
 
 Outcome Original::call(const Statement &statement, const Shape &shape)
@@ -344,6 +340,7 @@ Outcome Original::call(const Statement &statement, const Shape &shape)
             outcome.ending = Ending::other;
             outcome.text += " (not as libtorch's table says: " + prediction.kernel + ")";
         }
+        outcome.keys = prediction.keys;
     }
     outcome.is_masked_early = prediction.is_masked_early;
     outcome.was_stale = was_stale;

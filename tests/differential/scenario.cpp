@@ -1,6 +1,7 @@
 // Scenarios: printing and reading statements.
 //
-//     library A t
+//     bare                            both are read and change nothing: every scenario plays on the
+//     library A t FREE                original's fallbacks, in one library
 //     define f(Tensor x) -> Tensor
 //     impl f CPU k1                   a kernel, or `fallthrough`; the key CatchAll is no key
 //     fallback AutogradMeta k2
@@ -29,6 +30,7 @@ namespace {
 const char catch_all[] = "CatchAll";
 
 const std::map<Verb, const char *> words = {
+    {Verb::bare, "bare"},
     {Verb::library, "library"},
     {Verb::define, "define"},
     {Verb::impl, "impl"},
@@ -131,6 +133,7 @@ bool read_rest(std::istringstream &words_left, Statement *out, std::string *why)
         return read_keys(word, &out->keys, why);
     case Verb::table:
         return read_op(words_left, true, &out->op, why);
+    case Verb::bare:
     case Verb::library:
     case Verb::reset:
         return true;
@@ -158,11 +161,18 @@ kw_keyset set_of(const std::vector<kw_key> &keys)
     return set;
 }
 
+Verb taken_back(Verb verb)
+{
+    return verb == Verb::remove_define     ? Verb::define
+           : verb == Verb::remove_impl     ? Verb::impl
+           : verb == Verb::remove_fallback ? Verb::fallback
+                                           : verb;
+}
+
 bool is_registering(Verb verb)
 {
-    return verb == Verb::define || verb == Verb::impl || verb == Verb::fallback ||
-           verb == Verb::remove_define || verb == Verb::remove_impl ||
-           verb == Verb::remove_fallback;
+    const Verb taken = taken_back(verb);
+    return taken == Verb::define || taken == Verb::impl || taken == Verb::fallback;
 }
 
 std::string text_of(const Statement &statement)
@@ -171,7 +181,7 @@ std::string text_of(const Statement &statement)
     const std::string full = std::string(name_space) + "::" + statement.op;
     switch (statement.verb) {
     case Verb::library:
-        return word + " A " + name_space;
+        return word + " A " + name_space + " FREE";
     case Verb::define:
         return word + " " + statement.op + statement.schema;
     case Verb::impl:
@@ -190,6 +200,7 @@ std::string text_of(const Statement &statement)
         return word + " " + full + (statement.keys.empty() ? "" : " " + names_of(statement.keys));
     case Verb::table:
         return word + " " + full + " all";
+    case Verb::bare:
     case Verb::reset:
         break;
     }

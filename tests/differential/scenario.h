@@ -24,6 +24,7 @@ inline constexpr const char *name_space = "t";
 inline constexpr const char *fallthrough = "fallthrough";
 
 enum class Verb {
+    bare,
     library,
     define,
     impl,
@@ -58,6 +59,9 @@ bool read_statement(const std::string &line, Statement *out, std::string *why);
 std::string names_of(const std::vector<kw_key> &keys);
 
 kw_keyset set_of(const std::vector<kw_key> &keys);
+
+// What a removal takes back: define, impl or fallback. Any other verb is returned as it is.
+Verb taken_back(Verb verb);
 
 // Whether the statement changes what is registered.
 bool is_registering(Verb verb);

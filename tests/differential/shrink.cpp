@@ -1,4 +1,4 @@
-// Shrinking: delta debugging over statements, then over the keys in them.
+// Shrinking: delta debugging over statements, then over what they say.
 //
 // Layer:   test
 // Threads: one.
@@ -7,6 +7,9 @@
 #include "shrink.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "side.h"
 
 namespace differential {
 
@@ -50,6 +53,22 @@ bool remove_keys(Scenario *scenario, const Fails &fails)
     return any;
 }
 
+// Gives each definition the plainest schema that will do.
+bool simplify_schemas(Scenario *scenario, const Fails &fails)
+{
+    bool any = false;
+    for (size_t i = 0; i < scenario->size(); i++) {
+        Scenario other = *scenario;
+        other[i].schema = shapes().front().schema;
+        if (other[i].verb == Verb::define && other[i].schema != (*scenario)[i].schema &&
+            fails(other)) {
+            *scenario = std::move(other);
+            any = true;
+        }
+    }
+    return any;
+}
+
 } // namespace
 
 Scenario shrink(Scenario scenario, const Fails &fails)
@@ -57,7 +76,8 @@ Scenario shrink(Scenario scenario, const Fails &fails)
     for (size_t length = scenario.size() / 2; length > 1; length /= 2) {
         (void)remove_runs(&scenario, length, fails);
     }
-    while (remove_runs(&scenario, 1, fails) || remove_keys(&scenario, fails)) {
+    while (remove_runs(&scenario, 1, fails) || remove_keys(&scenario, fails) ||
+           simplify_schemas(&scenario, fails)) {
     }
     return scenario;
 }

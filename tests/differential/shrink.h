@@ -16,7 +16,7 @@ namespace differential {
 using Fails = std::function<bool(const Scenario &)>;
 
 // Delta debugging: takes out runs of statements, from halves down to single ones, then keys out of
-// lists, until nothing can go. `scenario` must fail.
+// lists, and makes schemas plain, until nothing can go. `scenario` must fail.
 Scenario shrink(Scenario scenario, const Fails &fails);
 
 } // namespace differential

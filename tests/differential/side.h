@@ -23,7 +23,7 @@
 namespace differential {
 
 // The kernel name of the fallbacks that libtorch brings along, on both sides.
-inline constexpr const char *in_tree = "in-tree";
+inline constexpr const char *in_tree = "in_tree";
 
 // The rules' words that are compared beside the original's own.
 inline constexpr const char *missing_reason = "missing";
@@ -53,7 +53,7 @@ enum class Ending {
 struct Outcome {
     Ending ending = Ending::other;
     std::string kernel;           // ran
-    kw_keyset keys = {0};         // ran: what the kernel was given
+    kw_keyset keys = {0};         // what the kernel was given; of the original's failures, too
     std::string text;             // other: the failure
     bool is_predicted = false;    // the original was not called, but its table was asked
     bool is_masked_early = false; // the arguments' backend chose another mask than the whole set's
@@ -94,8 +94,7 @@ size_t tensor_count(const Shape &shape);
 
 enum class Answer {
     done,
-    refused,
-    other_signature
+    refused
 };
 
 class Side {

@@ -205,25 +205,17 @@ void Subject::remove(Verb verb, const Statement &statement)
 
 Answer Subject::change(const Statement &statement, std::string *why)
 {
-    switch (statement.verb) {
-    case Verb::remove_define:
-        remove(Verb::define, statement);
+    const Verb taken = taken_back(statement.verb);
+    if (taken != statement.verb) {
+        remove(taken, statement);
         return Answer::done;
-    case Verb::remove_impl:
-        remove(Verb::impl, statement);
-        return Answer::done;
-    case Verb::remove_fallback:
-        remove(Verb::fallback, statement);
-        return Answer::done;
-    default:
-        break;
     }
     Registration made = {statement.verb, statement.op, statement.key, statement.kernel, 0};
     kw_error err = KW_ERROR_INIT;
     const kw_status status = add(statement, &made.number, &err);
     if (status != KW_OK) {
         *why = err.text;
-        return status == KW_SIGNATURE_MISMATCH ? Answer::other_signature : Answer::refused;
+        return Answer::refused;
     }
     registrations_.push_front(made);
     return Answer::done;
@@ -234,17 +226,12 @@ bool Subject::change_local(const Statement &statement)
     kw_local_guard guard;
     const kw_keyset keys = set_of(statement.keys);
     const kw_error err = KW_ERROR_INIT;
-    switch (statement.verb) {
-    case Verb::include:
-        need(kw_local_include(keys, &guard), err, "include keys");
+    if (statement.verb != Verb::reset) {
+        const bool includes = statement.verb == Verb::include;
+        need(includes ? kw_local_include(keys, &guard) : kw_local_exclude(keys, &guard), err,
+             "change the thread's sets");
         guards_.push_back(guard);
         return true;
-    case Verb::exclude:
-        need(kw_local_exclude(keys, &guard), err, "exclude keys");
-        guards_.push_back(guard);
-        return true;
-    default:
-        break;
     }
     while (!guards_.empty()) {
         kw_local_restore(&guards_.back());

@@ -59,7 +59,8 @@ static void register_more(plan *self)
 
 Test(call_inside, kernel_may_register_and_see_it)
 {
-    plan mine = {.run = register_more};
+    static plan mine;
+    mine = (plan){.run = register_more};
     const kw_operator *op = make(&mine);
     kwt_tensor cpu = kwt_make_tensor("CPU");
     cr_expect_eq(kwt_result_t_i(op, &cpu), 1);
@@ -82,7 +83,8 @@ static void close_own(plan *self)
 
 Test(call_inside, kernel_may_close_its_library_but_not_drain_it)
 {
-    plan mine = {.run = close_own};
+    static plan mine;
+    mine = (plan){.run = close_own};
     const kw_operator *op = make(&mine);
     kwt_tensor cpu = kwt_make_tensor("CPU");
     cr_expect_eq(kwt_result_t_i(op, &cpu), 1);
@@ -108,7 +110,8 @@ static void drain_other(plan *self)
 
 Test(call_inside, kernel_may_try_to_drain_what_it_does_not_hold)
 {
-    plan mine = {.run = drain_other};
+    static plan mine;
+    mine = (plan){.run = drain_other};
     const kw_operator *op = make(&mine);
     kwt_tensor cpu = kwt_make_tensor("CPU");
     cr_expect_eq(kwt_result_t_i(op, &cpu), 1);
@@ -123,7 +126,8 @@ static void close_definer(plan *self)
 
 Test(call_inside, definition_of_the_running_operator_is_in_use_too)
 {
-    plan mine = {.run = close_definer};
+    static plan mine;
+    mine = (plan){.run = close_definer};
     const kw_operator *op = make(&mine);
     kwt_tensor cpu = kwt_make_tensor("CPU");
     cr_expect_eq(kwt_result_t_i(op, &cpu), 1);
@@ -141,7 +145,8 @@ static void commit_many(plan *self)
 
 Test(call_inside, parked_call_keeps_one_table)
 {
-    plan mine = {.run = commit_many};
+    static plan mine;
+    mine = (plan){.run = commit_many};
     const kw_operator *op = make(&mine);
     kwt_tensor cpu = kwt_make_tensor("CPU");
     cr_expect_eq(kwt_result_t_i(op, &cpu), 1);
@@ -163,7 +168,8 @@ static void snapshot_inside(plan *self)
 
 Test(call_inside, kernel_may_open_a_snapshot)
 {
-    plan mine = {.run = snapshot_inside};
+    static plan mine;
+    mine = (plan){.run = snapshot_inside};
     const kw_operator *op = make(&mine);
     kwt_tensor cpu = kwt_make_tensor("CPU");
     cr_expect_eq(kwt_result_t_i(op, &cpu), 1);
@@ -186,7 +192,8 @@ static void destroy_and_register(void *user_data)
 
 Test(call_inside, destructor_runs_outside_every_lock_and_counts_until_it_returns)
 {
-    plan mine = {0};
+    static plan mine;
+    mine = (plan){0};
     (void)make(&mine);
     (void)kwt_impl(mine.library, "t::f", KW_KEY_CUDA,
                    kwt_with(KWT_T_I(1), &mine, destroy_and_register));

@@ -130,6 +130,22 @@ Test(error_chain, forgiven_failure_is_forgotten_by_the_next_sentence)
     expect_failure(op, KW_STATUS_USER, "a reason of its own; in `t::outer`");
 }
 
+Test(error_chain, forgiven_failure_is_no_reason_of_a_later_one)
+{
+    kw_dispatcher *dispatcher = kwt_dispatcher();
+    step inner = {.status = KW_STATUS_USER, .sentence = "forgiven"};
+    step outer = {.forgives = true};
+    step later = {.status = KW_STATUS_USER}; // the same status, no sentence
+    outer.next = make(dispatcher, "t::inner", &inner, false);
+    const kw_operator *op = make(dispatcher, "t::outer", &outer, false);
+    const kw_operator *other = make(dispatcher, "t::later", &later, false);
+    cr_expect_eq(kwt_result_i_i(op, 5), 5);
+    int64_t number = 0;
+    KWT_STATUS(KW_STATUS_USER, kwt_call_i_i(other, 1, &number));
+    KWT_LACKS(kw_call_error(), "forgiven");
+    KWT_HAS(kw_call_error(), "; in `t::later`");
+}
+
 Test(error_chain, another_status_on_the_way_up_replaces_the_sentence)
 {
     kw_dispatcher *dispatcher = kwt_dispatcher();

@@ -83,7 +83,7 @@ Test(listener, definitions_that_exist_are_told_at_once)
     (void)define_f(library);
     (void)kwt_impl(library, "t::dangling", KW_KEY_CPU, kernel_at("k", 1));
     kwt_remove(library, kwt_define(library, "t::gone(int x) -> int"));
-    log heard = {.length = 0};
+    static log heard;
     (void)listen(dispatcher, &heard);
     expect_log(&heard, "defined t::f -: none -> definition in a at f.c:1\n");
     cr_expect_eq(heard.version, kw_version());
@@ -94,7 +94,7 @@ Test(listener, every_change_of_what_is_active_is_told_once)
     kw_dispatcher *dispatcher = kwt_dispatcher();
     kw_library *a = kwt_library(dispatcher, "a");
     kw_library *b = kwt_library(dispatcher, "b");
-    log heard = {.length = 0};
+    static log heard;
     (void)listen(dispatcher, &heard);
     expect_log(&heard, "");
     kw_registration defined = define_f(a);
@@ -122,7 +122,7 @@ Test(listener, closing_three_libraries_reports_what_comes_back)
     (void)kwt_impl(a, "t::f", KW_KEY_CPU, kernel_at("k1", 1));
     (void)kwt_impl(b, "t::f", KW_KEY_CPU, kernel_at("k2", 2));
     (void)kwt_impl(c, "t::f", KW_KEY_CPU, kernel_at("k3", 3));
-    log heard = {.length = 0};
+    static log heard;
     (void)listen(dispatcher, &heard);
     heard.length = 0;
     kwt_end_library(a);
@@ -136,7 +136,7 @@ Test(listener, fallbacks_are_told_with_what_they_cover)
 {
     kw_dispatcher *dispatcher = kwt_dispatcher();
     kw_library *a = kwt_library(dispatcher, "a");
-    log heard = {.length = 0};
+    static log heard;
     (void)listen(dispatcher, &heard);
     kw_registration made = kwt_fallback(a, KW_KEY_AutogradCPU, kwt_at(KWT_BOXED(1), "fb.c", 4));
     kwt_remove(a, made);
@@ -150,7 +150,7 @@ Test(listener, transaction_is_told_in_its_order_with_one_version)
 {
     kw_dispatcher *dispatcher = kwt_dispatcher();
     kw_library *a = kwt_library(dispatcher, "a");
-    log heard = {.length = 0};
+    static log heard;
     (void)listen(dispatcher, &heard);
     const kw_definition definition = {
         .struct_size = sizeof definition, .schema = "t::f(Tensor x) -> int", .file = "f.c"};
@@ -174,7 +174,7 @@ Test(listener, rejected_changes_are_not_told)
     kw_dispatcher *dispatcher = kwt_dispatcher();
     kw_library *a = kwt_library(dispatcher, "a");
     kw_registration defined = define_f(a);
-    log heard = {.length = 0};
+    static log heard;
     (void)listen(dispatcher, &heard);
     heard.length = 0;
     (void)kwt_refuse_define(a, "t::f(Tensor x) -> int", KW_ALREADY_DEFINED);
@@ -191,7 +191,7 @@ Test(listener, rejected_changes_are_not_told)
 
 Test(listener, other_dispatchers_are_silent)
 {
-    log heard = {.length = 0};
+    static log heard;
     (void)listen(kwt_dispatcher(), &heard);
     (void)define_f(kwt_library(kwt_dispatcher(), "a"));
     expect_log(&heard, "");
@@ -201,7 +201,7 @@ Test(listener, removed_one_hears_no_more_and_is_destroyed_once)
 {
     kw_dispatcher *dispatcher = kwt_dispatcher();
     kw_library *a = kwt_library(dispatcher, "a");
-    log heard = {.length = 0};
+    static log heard;
     uint64_t id = listen(dispatcher, &heard);
     cr_expect_eq(heard.destroyed, 0);
     KWT_OK(kw_dispatcher_unlisten(dispatcher, id));
@@ -215,7 +215,7 @@ Test(listener, removed_one_hears_no_more_and_is_destroyed_once)
 Test(listener, end_of_the_dispatcher_destroys_the_rest)
 {
     kw_dispatcher *dispatcher = kwt_dispatcher();
-    log heard[3] = {{.length = 0}};
+    static log heard[3];
     for (int i = 0; i < 3; i++) {
         (void)listen(dispatcher, &heard[i]);
     }
@@ -254,7 +254,8 @@ static void end_busy(void *context)
 Test(listener, may_register_and_remove_itself_while_it_is_told)
 {
     kw_dispatcher *dispatcher = kwt_dispatcher();
-    busy self = {.dispatcher = dispatcher, .library = kwt_library(dispatcher, "busy")};
+    static busy self;
+    self = (busy){.dispatcher = dispatcher, .library = kwt_library(dispatcher, "busy")};
     const kw_listener listener = {.struct_size = sizeof listener,
                                   .event = register_and_leave,
                                   .context = &self,

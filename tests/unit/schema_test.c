@@ -50,9 +50,12 @@ static const schema_row rows[] = {
     {"foo(Tensor[]? x) -> ()", 1, 0, 0, NULL},
     {"foo(Tensor[2]? x) -> ()", 1, 0, 0, NULL},
     {"foo(Tensor?[]? x) -> ()", 1, 0, 0, NULL},
-    {"foo(Generator g) -> ()", 1, 0, 0, NULL},
-    {"foo(Generator? g) -> ()", 1, 0, 0, NULL},
-    {"foo(int a, Tensor b, int[] c, Tensor?[] d, Generator? e, Tensor? f) -> ()", 6, 0, 0x2a, NULL},
+    {"foo(Generator g) -> ()", 1, 0, 0, "g>"},
+    {"foo(Generator? g) -> ()", 1, 0, 0, "g>"},
+    {"foo(Generator[] g, Generator?[] h, Generator[]? i) -> ()", 3, 0, 0, NULL},
+    {"foo() -> Generator", 0, 1, 0, NULL},
+    {"foo(int a, Tensor b, int[] c, Tensor?[] d, Generator? e, Tensor? f) -> ()", 6, 0, 0x2a,
+     "itITgt>"},
     {"foo(Any x, Storage s, Stream t, QScheme q, Quantizer z, Capsule c) -> ()", 6, 0, 0, NULL},
     {"foo(AnyClassType a, AnyEnumType b, None c, NoneType d) -> None", 4, 1, 0, NULL},
     // Annotations.
@@ -105,7 +108,7 @@ static const schema_row rows[] = {
     {"foo(int reduction=Mean) -> ()", 1, 0, 0, "i>"},
     {"foo(Device d=\"cuda:0\") -> ()", 1, 0, 0, NULL},
     {"foo(Device? d='cpu') -> ()", 1, 0, 0, NULL},
-    {"foo(Generator? g=None, *, Tensor(a!) out) -> Tensor(a!)", 2, 1, 2, NULL},
+    {"foo(Generator? g=None, *, Tensor(a!) out) -> Tensor(a!)", 2, 1, 2, "gt>t"},
     {"foo(Tensor x=None, Generator g=None, Quantizer q=None) -> ()", 3, 0, 1, NULL},
     {"foo(complex c=2j) -> ()", 1, 0, 0, NULL},
     {"foo(complex c=-1.5e3j, complex d=None) -> ()", 2, 0, 0, NULL},
@@ -169,6 +172,18 @@ Test(schema, accepted_schema_has_its_counts_mask_and_signature)
                          rows[i].text);
         kwi_schema_destroy(schema);
     }
+}
+
+Test(schema, generators_have_a_mask_of_their_own)
+{
+    kwi_schema *schema =
+        parse("foo(Tensor a, Generator b, int c, Generator? d, Generator[] e) -> ()");
+    cr_expect_eq(schema->tensor_mask, 0x1);
+    cr_expect_eq(schema->generator_mask, 0xa);
+    kwi_schema_destroy(schema);
+    schema = parse("foo(Tensor a, Generator[]? b, Generator?[] c) -> Generator");
+    cr_expect_eq(schema->generator_mask, 0);
+    kwi_schema_destroy(schema);
 }
 
 static void expect_span(const kwi_schema *schema, kwi_span span, const char *expected)

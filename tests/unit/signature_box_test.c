@@ -114,7 +114,7 @@ Test(signature_box, failure_is_passed_on_and_outs_stay_untouched)
 Test(signature_box, wrong_return_is_refused_before_any_is_written)
 {
     static const fit_row rows[] = {
-        {"t", "+----+----"}, {"i", "--+-------"}, {"d", "---+------"}, {"b", "-+--------"}};
+        {"t", "+----+-----"}, {"i", "--+--------"}, {"d", "---+-------"}, {"b", "-+---------"}};
     for (size_t row = 0; row < COUNT(rows); row++) {
         for (size_t index = 0; index < TAG_COUNT; index++) {
             char code[8];

@@ -13,12 +13,13 @@ Test(signature_code, every_letter_is_read)
 {
     kwi_c_signature forms;
     kw_error err = KW_ERROR_INIT;
-    cr_assert_eq(kwi_c_signature_decode("tidbsTIDB?i?d?b>tidb", &forms, &err), KW_OK, "%s",
+    cr_assert_eq(kwi_c_signature_decode("tidbsTIDBg?i?d?b>tidb", &forms, &err), KW_OK, "%s",
                  err.text);
-    static const uint8_t args[] = {
-        KWI_C_TENSOR,    KWI_C_INT,          KWI_C_FLOAT,          KWI_C_BOOL,
-        KWI_C_STRING,    KWI_C_TENSOR_LIST,  KWI_C_INT_LIST,       KWI_C_FLOAT_LIST,
-        KWI_C_BOOL_LIST, KWI_C_OPTIONAL_INT, KWI_C_OPTIONAL_FLOAT, KWI_C_OPTIONAL_BOOL};
+    static const uint8_t args[] = {KWI_C_TENSOR,       KWI_C_INT,          KWI_C_FLOAT,
+                                   KWI_C_BOOL,         KWI_C_STRING,       KWI_C_TENSOR_LIST,
+                                   KWI_C_INT_LIST,     KWI_C_FLOAT_LIST,   KWI_C_BOOL_LIST,
+                                   KWI_C_GENERATOR,    KWI_C_OPTIONAL_INT, KWI_C_OPTIONAL_FLOAT,
+                                   KWI_C_OPTIONAL_BOOL};
     cr_assert_eq(COUNT(args), KWI_C_FORM_COUNT);
     cr_assert_eq(forms.arg_count, COUNT(args));
     cr_expect_eq(memcmp(forms.args, args, sizeof args), 0);
@@ -33,8 +34,8 @@ Test(signature_code, every_letter_is_read)
 Test(signature_code, malformed_code_is_rejected_with_its_byte)
 {
     static const char *const malformed[] = {
-        "^",   "t^",  "tt^", "^x>",  "t^ >t", "^?t>", "^?s>",  "^?>", "^?",      "t^?T>",
-        ">^s", ">^T", ">^I", ">^?i", ">t^>",  ">^ ",  "t>t^x", "^S>", "i^\xff>",
+        "^",   "t^",  "tt^", "^x>", "t^ >t", "^?t>", "^?s>", "^?g>",  "^?>", "^?",      "t^?T>",
+        ">^s", ">^T", ">^I", ">^g", ">^?i",  ">t^>", ">^ ",  "t>t^x", "^S>", "i^\xff>",
     };
     for (size_t i = 0; i < COUNT(malformed); i++) {
         char code[16];

@@ -40,6 +40,8 @@ static kw_kernel some_kernel;
       kw_value_floats((kw_float_list){floats, 2}))                                                 \
     X(bool_list, "B", kw_bool_list, {bools COMMA 4}, kw_value_bools((kw_bool_list){bools, 4}))     \
     X(empty_list, "I", kw_int_list, {NULL COMMA 0}, kw_value_ints((kw_int_list){NULL, 0}))         \
+    X(generator, "g", void *, &tensor_b, kw_value_generator(&tensor_b))                            \
+    X(absent_generator, "g", void *, NULL, kw_value_none())                                        \
     X(optional_int, "?i", const int64_t *, &one_int, kw_value_int(one_int))                        \
     X(absent_int, "?i", const int64_t *, NULL, kw_value_none())                                    \
     X(optional_float, "?d", const double *, &one_float, kw_value_float(one_float))                 \

@@ -7,7 +7,7 @@
 #include <keyway/value.h>
 
 enum {
-    TAG_COUNT = 10
+    TAG_COUNT = 11
 };
 
 // Which values of one_of_each() a letter takes.
@@ -16,10 +16,11 @@ typedef struct fit_row {
     const char *fits; // '+' or '-' for each
 } fit_row;
 
-// None bool int float str Tensor Tensor[] int[] float[] bool[]
+// None bool int float str Tensor Tensor[] int[] float[] bool[] Generator
 static inline kw_value one_of_each(size_t index)
 {
     static int tensor;
+    static int generator;
     static void *const tensors[] = {&tensor};
     static const int64_t integer = 1;
     static const double number = 1;
@@ -35,6 +36,7 @@ static inline kw_value one_of_each(size_t index)
         kw_value_ints((kw_int_list){&integer, 1}),
         kw_value_floats((kw_float_list){&number, 1}),
         kw_value_bools((kw_bool_list){&truth, 1}),
+        kw_value_generator(&generator),
     };
     return values[index];
 }

@@ -175,7 +175,7 @@ static void fail_at(scene *s, const failure *fails, int place)
 
 Test(transaction_failure, any_failing_change_at_any_place_leaves_no_trace)
 {
-    scene s;
+    static scene s; // destructors of its kernels run after the test
     set_scene(&s);
     for (size_t i = 0; i < FAILURE_COUNT; i++) {
         for (int place = 0; place <= CHANGE_COUNT; place++) {
@@ -186,9 +186,9 @@ Test(transaction_failure, any_failing_change_at_any_place_leaves_no_trace)
 
 Test(transaction_failure, the_same_changes_without_the_failing_one_succeed)
 {
-    scene s;
+    static scene s; // destructors of its kernels run after the test
     set_scene(&s);
-    int destroyed = 0;
+    static int destroyed;
     kw_transaction *tx = kwt_transaction(s.dispatcher);
     for (int i = 0; i < CHANGE_COUNT; i++) {
         stage(&s, tx, i, &destroyed);
@@ -208,7 +208,7 @@ Test(transaction_failure, the_same_changes_without_the_failing_one_succeed)
 
 Test(transaction_failure, failed_staging_leaves_the_transaction_usable)
 {
-    scene s;
+    static scene s; // destructors of its kernels run after the test
     set_scene(&s);
     kw_transaction *tx = kwt_transaction(s.dispatcher);
     const kw_definition malformed = KW_DEFINE("t::bad(Tensor");

@@ -35,6 +35,18 @@ Test(value, absent_tensor_is_none)
     cr_expect_eq(memcmp(&value, &none, sizeof value), 0);
 }
 
+Test(value, absent_generator_is_none)
+{
+    int generator = 0;
+    kw_value value = kw_value_generator(&generator);
+    cr_expect_eq(value.tag, KW_TAG_GENERATOR);
+    cr_expect_eq(value.count, 0);
+    cr_expect_eq(value.as.as_generator, &generator);
+    value = kw_value_generator(NULL);
+    kw_value none = kw_value_none();
+    cr_expect_eq(memcmp(&value, &none, sizeof value), 0);
+}
+
 Test(value, string_counts_its_bytes)
 {
     const char *text = "three";
@@ -98,6 +110,7 @@ Test(value, tags_have_the_words_of_the_schema_language)
     cr_expect_str_eq(kw_tag_name(KW_TAG_INT_LIST), "int[]");
     cr_expect_str_eq(kw_tag_name(KW_TAG_FLOAT_LIST), "float[]");
     cr_expect_str_eq(kw_tag_name(KW_TAG_BOOL_LIST), "bool[]");
+    cr_expect_str_eq(kw_tag_name(KW_TAG_GENERATOR), "Generator");
     cr_expect_str_eq(kw_tag_name(4), "unknown");
     cr_expect_str_eq(kw_tag_name(31), "unknown");
     cr_expect_str_eq(kw_tag_name(UINT32_MAX), "unknown");

@@ -1,0 +1,111 @@
+// Clashes: what is said of a registration that does not fit one that is there.
+//
+// Layer:   registry
+// Threads: under the writer lock.
+// SPDX-License-Identifier: MIT
+
+#include "registry/clash.h"
+
+#include "base/text.h"
+#include "registry/operator.h"
+
+// Longest description of one party; what does not fit ends in "...".
+#define PARTY_BYTES 256
+
+// NULL: whoever it was is registered no more.
+static void describe(const kwi_registration *registration, char *buffer)
+{
+    kwi_text text;
+    kwi_text_init(&text, buffer, PARTY_BYTES);
+    if (registration != NULL) {
+        kwi_registration_describe(registration, &text);
+    } else {
+        kwi_text_add(&text, "a registration that is gone");
+    }
+}
+
+kw_status kwi_clash_definition(const kwi_definition *there, const kwi_definition *wanted,
+                               kw_error *err)
+{
+    const kwi_registration *place = &there->registration;
+    const kwi_registration *here = &wanted->registration;
+    char buffer[KW_ERROR_BYTES];
+    kwi_text reason;
+    kwi_text_init(&reason, buffer, sizeof buffer);
+    if (kwi_schema_equal(there->schema, wanted->schema, &reason)) {
+        const char *by = place->owner == here->owner ? "this library" : place->owner->name;
+        return kwi_fail(err, KW_ALREADY_DEFINED,
+                        "`%s` is already defined by %s at %s:%u with the same schema, which %s at "
+                        "%s:%u repeats; remove that definition first, or only register kernels",
+                        there->schema->name, by, place->file, place->line, here->owner->name,
+                        here->file, here->line);
+    }
+    return kwi_fail(err, KW_CONFLICTING_SCHEMA,
+                    "`%s` is already defined by %s at %s:%u as `%s`; the new schema, of %s at "
+                    "%s:%u, is `%s` (%s)",
+                    there->schema->name, place->owner->name, place->file, place->line,
+                    there->schema->text, here->owner->name, here->file, here->line,
+                    wanted->schema->text, buffer);
+}
+
+kw_status kwi_clash_schema(const kwi_definition *definition, const kwi_kernel *kernel,
+                           kw_error *err)
+{
+    if (definition == NULL || kernel->schema == NULL) {
+        return KW_OK;
+    }
+    char buffer[256];
+    kwi_text reason;
+    kwi_text_init(&reason, buffer, sizeof buffer);
+    kw_status status = kwi_schema_mismatch(definition->schema, kernel->schema, &reason);
+    if (status == KW_OK) {
+        return KW_OK;
+    }
+    const kwi_registration *there = &definition->registration;
+    const kwi_registration *here = &kernel->registration;
+    return kwi_fail(
+        err, status,
+        "`%s`, defined by %s at %s:%u as `%s`, and its kernel `%s`, registered by %s at "
+        "%s:%u for `%s`, do not fit: %s",
+        definition->schema->name, there->owner->name, there->file, there->line,
+        definition->schema->text, here->name, here->owner->name, here->file, here->line,
+        kernel->schema->text, buffer);
+}
+
+kw_status kwi_clash_schemas(const kwi_definition *definition, const kwi_kernel *kernels,
+                            kw_error *err)
+{
+    kw_status status = KW_OK;
+    for (; kernels != NULL && status == KW_OK; kernels = kernels->older) {
+        status = kwi_clash_schema(definition, kernels, err);
+    }
+    return status;
+}
+
+// Names who set the signature, if it is still registered: boxed kernels keep an entry, and with it
+// its signature, alive.
+kw_status kwi_clash_signature(const kw_operator *op, const char *code, const kwi_registration *here,
+                              kw_error *err)
+{
+    const kwi_registration *there = op->definition != NULL ? &op->definition->registration : NULL;
+    for (const kwi_kernel *kernel = op->kernels; kernel != NULL; kernel = kernel->older) {
+        there = op->definition == NULL && kernel->unboxed != NULL ? &kernel->registration : there;
+    }
+    char by[PARTY_BYTES];
+    char wanted[PARTY_BYTES];
+    describe(there, by);
+    describe(here, wanted);
+    return kwi_fail(err, KW_SIGNATURE_MISMATCH, "`%s` has the C signature `%s` of %s; %s has `%s`",
+                    op->name, op->slot->code, by, wanted, code);
+}
+
+kw_status kwi_clash_fallback(const kwi_kernel *there, const kwi_kernel *wanted, kw_error *err)
+{
+    const kwi_registration *place = &there->registration;
+    const kwi_registration *here = &wanted->registration;
+    return kwi_fail(err, KW_DUPLICATE_FALLBACK,
+                    "the fallback of %s, wanted for %s by %s at %s:%u, is held by %s, registered "
+                    "at %s:%u; remove it first",
+                    kw_key_name(there->key), kw_key_name(wanted->key), here->owner->name,
+                    here->file, here->line, place->owner->name, place->file, place->line);
+}

@@ -1,0 +1,60 @@
+// Groups: operators of which every commit replaces all kernels, so that a version is a generation.
+//
+// Layer:   stress
+// Threads: one writer; any thread calls.
+// SPDX-License-Identifier: MIT
+
+#ifndef STRESS_GROUP_H
+#define STRESS_GROUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <keyway/library.h>
+
+#include "concurrency/typed.h"
+#include "history.h"
+#include "worker.h"
+
+#define STRESS_GROUP_LIMIT 8
+#define STRESS_CLOSED_LIMIT 256
+
+typedef struct stress_group {
+    // Set before it is opened.
+    kw_dispatcher *dispatcher;
+    const char *ns;
+    unsigned op_count;
+    typed_function cpu;          // the kernels; each answers its id
+    kw_boxed_function cpu_boxed; // takes turns with `cpu`; NULL: does not
+    typed_function autograd;
+    stress_history *histories; // one an operator; NULL: none is kept
+    bool never_waits;          // for calls that hold a library: it is drained once they have ended
+
+    const kw_operator *ops[STRESS_GROUP_LIMIT];
+    kw_library *base;                        // holds the definitions
+    kw_library *newest;                      // holds the kernels
+    kw_library *closed[STRESS_CLOSED_LIMIT]; // and not drained yet
+    unsigned closed_count;
+    uint64_t generation;
+} stress_group;
+
+// Defines the operators "<ns>::op0" and on, and commits the first generation.
+void stress_group_open(stress_group *group);
+
+// Commits the next generation, then closes, drains and destroys the library of the one before.
+void stress_group_commit(stress_group *group, stress_worker *worker);
+
+// Takes everything back.
+void stress_group_close(stress_group *group);
+
+// The generation that an id of a group's kernel stands for.
+uint64_t stress_generation_of(uint64_t id);
+
+// For calls of the library that cannot fail unless it is broken: a violation if one does.
+bool stress_expect(kw_status status, const char *what, const kw_error *err);
+
+// Closes, drains and destroys a library, whose close may be done already.
+void stress_library_end(kw_library *library);
+kw_library *stress_library_open(kw_dispatcher *dispatcher, const char *name);
+
+#endif // STRESS_GROUP_H

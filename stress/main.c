@@ -1,0 +1,108 @@
+// keyway-stress: tries to break the library for as long as one likes.
+//
+// Layer:   stress
+// Threads: the main thread; scenarios start others.
+// SPDX-License-Identifier: MIT
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "faults.h"
+#include "report.h"
+#include "scenario.h"
+#include "worker.h"
+
+const stress_scenario stress_scenarios[] = {
+    {"storm", "operators and kernels come and go while readers check every answer",
+     stress_storm_run},
+    {"parked", "calls and snapshots stay for long while a writer commits", stress_parked_run},
+    {NULL, NULL, NULL},
+};
+
+const stress_scenario *stress_scenario_find(const char *name)
+{
+    for (const stress_scenario *each = stress_scenarios; each->name != NULL; each++) {
+        if (strcmp(each->name, name) == 0) {
+            return each;
+        }
+    }
+    return NULL;
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define REPORTS_CRASHES 0 // the sanitizer does, and better
+#else
+#define REPORTS_CRASHES 1
+#endif
+
+static char repeat_line[512];
+
+// What a fault breaks may crash; that is a finding too.
+static void report_crash(int number)
+{
+    static const char text[] = "\nviolation (crash): the process crashes\nrepeat: ";
+    (void)number;
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    (void)!write(STDERR_FILENO, repeat_line, strlen(repeat_line));
+    _exit(1);
+}
+
+static void watch_for_crashes(const stress_options *options, const char *scenario)
+{
+    FILE *line = fmemopen(repeat_line, sizeof repeat_line, "w");
+    if (line != NULL) {
+        stress_options_print(options, scenario, line);
+        (void)fclose(line);
+    }
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+    const struct sigaction action = {.sa_handler = report_crash, .sa_flags = (int)SA_RESETHAND};
+    for (size_t i = 0; REPORTS_CRASHES && i < sizeof numbers / sizeof *numbers; i++) {
+        (void)sigaction(numbers[i], &action, NULL);
+    }
+}
+
+static bool run_one(const stress_options *options, const stress_scenario *scenario)
+{
+    watch_for_crashes(options, scenario->name);
+    stress_report_begin(options, scenario->name);
+    scenario->run(options);
+    bool is_clean = stress_report_end();
+    stress_workers_forget();
+    return is_clean;
+}
+
+static bool run_wanted(const stress_options *options)
+{
+    if (strcmp(options->scenario, "all") != 0) {
+        return run_one(options, stress_scenario_find(options->scenario));
+    }
+    bool is_clean = true;
+    for (const stress_scenario *each = stress_scenarios; each->name != NULL && is_clean; each++) {
+        is_clean = run_one(options, each);
+    }
+    return is_clean;
+}
+
+int main(int argc, char **argv)
+{
+    stress_options options;
+    switch (stress_options_parse(argc, argv, &options)) {
+    case STRESS_OPTIONS_DONE:
+        return 0;
+    case STRESS_OPTIONS_REFUSED:
+        return 2;
+    case STRESS_OPTIONS_PARSED:
+        break;
+    }
+    if (options.proves_faults) {
+        return stress_faults_prove(&options) ? 0 : 1;
+    }
+    bool is_clean = run_wanted(&options);
+    if (options.json != NULL && !stress_report_json(options.json)) {
+        (void)fprintf(stderr, "keyway-stress: %s cannot be written\n", options.json);
+        return 2;
+    }
+    return is_clean ? 0 : 1;
+}

@@ -1,0 +1,215 @@
+// Options of the stress driver.
+//
+// Layer:   stress
+// Threads: the main thread.
+// SPDX-License-Identifier: MIT
+
+#include "options.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "scenario.h"
+
+// Few enough that calls stay fast, enough that rare orders are met within seconds.
+#define DEFAULT_DELAY_ONE_IN 256
+#define DEFAULT_SECONDS 15 // for each of two scenarios: half a minute
+#define LEAST_THREADS 4
+#define MOST_THREADS 64
+
+static const char *const fault_names[] = {
+#define FAULT_NAME(name, text) text,
+    KWI_FAULT_LIST(FAULT_NAME)
+#undef FAULT_NAME
+};
+
+const char *stress_fault_name(kwi_fault fault)
+{
+    return fault_names[fault];
+}
+
+static void print_help(void)
+{
+    (void)printf(
+        "usage: keyway-stress [options]\n"
+        "\n"
+        "Tries to break Keyway: operators and kernels come and go while calls run, and "
+        "each answer is\nchecked against what was legal while its call ran.\n"
+        "\n"
+        "  --scenario NAME  one of --list, or all (the default)\n"
+        "  --threads N      threads that call, %d to %d (default: the processors, at least "
+        "%d)\n"
+        "  --seconds N      how long each scenario runs (default: %d)\n"
+        "  --seed N         repeats a run's choices (default: from the clock)\n"
+        "  --delay N        one schedule point in N waits (default: %d; 0: none)\n"
+        "  --json FILE      writes the result as JSON too\n"
+        "  --fault NAME     switches a seeded fault on, which should then be caught\n"
+        "  --faults         runs with each seeded fault until it is caught, at most "
+        "--seconds\n"
+        "  --list           lists scenarios and faults\n"
+        "  --help           prints this\n"
+        "\n"
+        "Exit status: 0 nothing found, 1 a violation (with --faults: a fault that was not "
+        "caught),\n2 bad options.\n",
+        1, MOST_THREADS, LEAST_THREADS, DEFAULT_SECONDS, DEFAULT_DELAY_ONE_IN);
+}
+
+static void print_list(void)
+{
+    (void)printf("scenarios:\n");
+    for (const stress_scenario *each = stress_scenarios; each->name != NULL; each++) {
+        (void)printf("  %-8s %s\n", each->name, each->summary);
+    }
+    (void)printf("faults:\n");
+    for (size_t i = 1; i < sizeof fault_names / sizeof *fault_names; i++) {
+        (void)printf("  %s\n", fault_names[i]);
+    }
+}
+
+static bool refuse(const char *option, const char *value, const char *wanted)
+{
+    (void)fprintf(stderr, "keyway-stress: --%s %s: %s\n", option, value, wanted);
+    return false;
+}
+
+static bool parse_number(const char *option, const char *text, unsigned long most,
+                         unsigned long *out_number)
+{
+    char *end = NULL;
+    unsigned long number = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0' || number > most) {
+        char wanted[64];
+        (void)snprintf(wanted, sizeof wanted, "a number up to %lu is wanted", most);
+        return refuse(option, text, wanted);
+    }
+    *out_number = number;
+    return true;
+}
+
+static bool parse_seconds(const char *text, double *out_seconds)
+{
+    char *end = NULL;
+    double seconds = strtod(text, &end);
+    if (end == text || *end != '\0' || !(seconds > 0) || seconds > 1e7) {
+        return refuse("seconds", text, "a positive number is wanted");
+    }
+    *out_seconds = seconds;
+    return true;
+}
+
+static bool parse_scenario(const char *text, const char **out_scenario)
+{
+    if (strcmp(text, "all") != 0 && stress_scenario_find(text) == NULL) {
+        return refuse("scenario", text, "there is no such scenario; --list lists them");
+    }
+    *out_scenario = text;
+    return true;
+}
+
+static bool parse_fault(const char *text, kwi_fault *out_fault)
+{
+    for (size_t i = 0; i < sizeof fault_names / sizeof *fault_names; i++) {
+        if (strcmp(text, fault_names[i]) == 0) {
+            *out_fault = (kwi_fault)i;
+            return true;
+        }
+    }
+    return refuse("fault", text, "there is no such fault; --list lists them");
+}
+
+static bool parse_option(int letter, const char *text, stress_options *options)
+{
+    unsigned long number = 0;
+    bool parsed = false;
+    switch (letter) {
+    case 's':
+        return parse_scenario(text, &options->scenario);
+    case 't':
+        parsed = parse_number("threads", text, MOST_THREADS, &number);
+        options->thread_count = (unsigned)number;
+        return parsed && (number > 0 || refuse("threads", text, "at least one is needed"));
+    case 'n':
+        return parse_seconds(text, &options->seconds);
+    case 'r':
+        parsed = parse_number("seed", text, UINT32_MAX, &number);
+        options->seed = (uint32_t)number;
+        return parsed;
+    case 'd':
+        parsed = parse_number("delay", text, UINT32_MAX, &number);
+        options->delay_one_in = (uint32_t)number;
+        return parsed;
+    case 'f':
+        return parse_fault(text, &options->fault);
+    case 'j':
+        options->json = text;
+        return true;
+    case 'F':
+        options->proves_faults = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static stress_options defaults(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned threads = processors > LEAST_THREADS ? (unsigned)processors : LEAST_THREADS;
+    return (stress_options){
+        .scenario = "all",
+        .seconds = DEFAULT_SECONDS,
+        .thread_count = threads < MOST_THREADS ? threads : MOST_THREADS,
+        .seed = (uint32_t)time(NULL),
+        .delay_one_in = DEFAULT_DELAY_ONE_IN,
+    };
+}
+
+stress_parse_result stress_options_parse(int argc, char **argv, stress_options *out_options)
+{
+    static const struct option long_options[] = {
+        {"scenario", required_argument, NULL, 's'},
+        {"threads", required_argument, NULL, 't'},
+        {"seconds", required_argument, NULL, 'n'},
+        {"seed", required_argument, NULL, 'r'},
+        {"delay", required_argument, NULL, 'd'},
+        {"fault", required_argument, NULL, 'f'},
+        {"json", required_argument, NULL, 'j'},
+        {"faults", no_argument, NULL, 'F'},
+        {"list", no_argument, NULL, 'l'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    stress_options options = defaults();
+    int letter;
+    // The main thread parses before it starts others. NOLINTNEXTLINE(concurrency-mt-unsafe)
+    while ((letter = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+        if (letter == 'h' || letter == 'l') {
+            (letter == 'h' ? print_help : print_list)();
+            return STRESS_OPTIONS_DONE;
+        }
+        if (!parse_option(letter, optarg, &options)) {
+            (void)fprintf(stderr, "keyway-stress --help lists the options\n");
+            return STRESS_OPTIONS_REFUSED;
+        }
+    }
+    if (optind < argc) {
+        (void)refuse("", argv[optind], "an argument without an option");
+        return STRESS_OPTIONS_REFUSED;
+    }
+    *out_options = options;
+    return STRESS_OPTIONS_PARSED;
+}
+
+void stress_options_print(const stress_options *options, const char *scenario, FILE *file)
+{
+    (void)fprintf(
+        file, "keyway-stress --scenario %s --threads %u --seconds %g --seed %u --delay %u",
+        scenario, options->thread_count, options->seconds, options->seed, options->delay_one_in);
+    if (options->fault != KWI_FAULT_NONE) {
+        (void)fprintf(file, " --fault %s", stress_fault_name(options->fault));
+    }
+    (void)fputc('\n', file);
+}

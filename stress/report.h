@@ -1,0 +1,75 @@
+// The report: counts, memory, violations; a live line, a final table, JSON.
+//
+// Layer:   stress
+// Threads: violations and samples come from any thread; the rest is the main thread's.
+// SPDX-License-Identifier: MIT
+
+#ifndef STRESS_REPORT_H
+#define STRESS_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <keyway/export.h>
+
+#include "options.h"
+
+#define STRESS_COUNT_LIST(X)                                                                       \
+    X(CALL, "typed calls")                                                                         \
+    X(BOXED_CALL, "boxed calls")                                                                   \
+    X(NESTED_CALL, "of them inside kernels")                                                       \
+    X(SIGNAL_CALL, "of them in signal handlers")                                                   \
+    X(REDISPATCH, "redispatches")                                                                  \
+    X(FIND, "look-ups")                                                                            \
+    X(SNAPSHOT, "snapshots")                                                                       \
+    X(CLOSED_INSIDE, "snapshots closed inside a call made under them")                             \
+    X(CHECKED, "answers checked")                                                                  \
+    X(OVERLAPPED, "of them of calls that a commit came into")                                      \
+    X(UNCHECKED, "answers too late to check")                                                      \
+    X(COMMIT, "commits")                                                                           \
+    X(DEFERRED, "of them with reclaiming deferred")                                                \
+    X(UNDER_SNAPSHOT, "of them under the writer's own snapshot")                                   \
+    X(REFUSED, "commits refused as a whole, as they should be")                                    \
+    X(DEFINE, "definitions")                                                                       \
+    X(IMPL, "kernels")                                                                             \
+    X(FALLTHROUGH, "fallthroughs")                                                                 \
+    X(FALLBACK, "fallbacks")                                                                       \
+    X(REMOVE, "removals")                                                                          \
+    X(CLOSE, "libraries closed, drained and destroyed")                                            \
+    X(RECLAIM, "reclaims on demand")                                                               \
+    X(PARKED_CALL, "calls parked")                                                                 \
+    X(PARKED_SNAPSHOT, "snapshots parked")
+
+typedef enum stress_count {
+#define STRESS_COUNT_ENUMERATOR(name, text) STRESS_##name,
+    STRESS_COUNT_LIST(STRESS_COUNT_ENUMERATOR)
+#undef STRESS_COUNT_ENUMERATOR
+    STRESS_COUNT_LIMIT
+} stress_count;
+
+// Begins and ends the report of one scenario. The end prints the table and the line that repeats
+// the run; false if there was a violation.
+void stress_report_begin(const stress_options *options, const char *scenario);
+bool stress_report_end(void);
+
+// Writes what all scenarios so far found. False: the file cannot be written.
+bool stress_report_json(const char *path);
+
+// Records a violation, says so at once, and stops the scenario. With a seeded fault the program
+// ends here: what the fault has broken must not run on.
+void stress_violation(const char *oracle, const char *format, ...) KW_PRINTF(2, 3);
+
+// Ends the program with status 1: the scenario cannot go on.
+_Noreturn void stress_give_up(const char *why);
+
+// Takes memory figures of the library; the peaks are kept. Returns the retired tables now.
+uint64_t stress_sample(void);
+
+// Lets the scenario run for its time, with a live line on a terminal. `each_ms` runs about every
+// millisecond.
+void stress_watch(void (*each_ms)(void));
+
+// Compares the figures of the library with those at the begin, when all is taken back.
+void stress_check_end(void);
+
+#endif // STRESS_REPORT_H

@@ -1,0 +1,28 @@
+// Scenarios: what a run of the stress driver consists of.
+//
+// Layer:   stress
+// Threads: the main thread.
+// SPDX-License-Identifier: MIT
+
+#ifndef STRESS_SCENARIO_H
+#define STRESS_SCENARIO_H
+
+#include "options.h"
+
+typedef struct stress_scenario {
+    const char *name;
+    const char *summary;
+
+    // Runs for `options->seconds` or until a violation; what it found is in the report.
+    void (*run)(const stress_options *options);
+} stress_scenario;
+
+// All of them; the name of the last is NULL.
+extern const stress_scenario stress_scenarios[];
+
+const stress_scenario *stress_scenario_find(const char *name);
+
+void stress_storm_run(const stress_options *options);
+void stress_parked_run(const stress_options *options);
+
+#endif // STRESS_SCENARIO_H

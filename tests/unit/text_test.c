@@ -1,0 +1,102 @@
+// Texts: sentences in memory of a fixed size, cut visibly and never overrun.
+// SPDX-License-Identifier: MIT
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "base/text.h"
+
+Test(text, pieces_are_joined_and_counted)
+{
+    char buffer[32];
+    kwi_text text;
+    kwi_text_init(&text, buffer, sizeof buffer);
+    cr_expect_str_eq(buffer, "");
+    kwi_text_add(&text, "%s", "one");
+    kwi_text_add(&text, ", %d", 2);
+    cr_expect_str_eq(buffer, "one, 2");
+    cr_expect_eq(text.length, 6);
+    cr_expect_eq(text.wanted, 6);
+}
+
+Test(text, longest_fitting_text_is_not_cut)
+{
+    char buffer[8];
+    kwi_text text;
+    kwi_text_init(&text, buffer, sizeof buffer);
+    kwi_text_add(&text, "1234567");
+    cr_expect_str_eq(buffer, "1234567");
+    kwi_text_add(&text, "%s", "");
+    cr_expect_str_eq(buffer, "1234567", "nothing more is no cut");
+    kwi_text_add(&text, "8");
+    cr_expect_str_eq(buffer, "1234...");
+}
+
+Test(text, cut_text_ends_in_dots_and_takes_no_more)
+{
+    char buffer[12] = {[11] = 'x'};
+    kwi_text text;
+    kwi_text_init(&text, buffer, 10);
+    kwi_text_add(&text, "%s", "a text that is too long");
+    cr_expect_str_eq(buffer, "a text...");
+    cr_expect_eq(text.wanted, 23);
+    kwi_text_add(&text, "more");
+    cr_expect_str_eq(buffer, "a text...");
+    cr_expect_eq(text.wanted, 27);
+    cr_expect_eq(buffer[11], 'x', "nothing beyond the size");
+}
+
+Test(text, every_small_size_stays_terminated)
+{
+    for (size_t size = 1; size < 12; size++) {
+        char buffer[16];
+        memset(buffer, 'x', sizeof buffer);
+        kwi_text text;
+        kwi_text_init(&text, buffer, size);
+        kwi_text_add(&text, "%s", "0123456789abcdef");
+        kwi_text_add(&text, "%s", "0123456789abcdef");
+        cr_assert_lt(strlen(buffer), size);
+        cr_assert_eq(buffer[size], 'x');
+        cr_assert_eq(text.wanted, 32);
+    }
+}
+
+Test(text, size_of_zero_only_counts)
+{
+    kwi_text text;
+    kwi_text_init(&text, NULL, 0);
+    kwi_text_add(&text, "%s %s", "twelve", "bytes");
+    cr_expect_eq(text.wanted, 12);
+    cr_expect_eq(text.length, 0);
+}
+
+Test(text, failure_fills_status_and_sentence)
+{
+    kw_error err = KW_ERROR_INIT;
+    cr_expect_eq(kwi_fail(&err, KW_BUSY, "%s is busy", "it"), KW_BUSY);
+    cr_expect_eq(err.status, KW_BUSY);
+    cr_expect_str_eq(err.text, "it is busy");
+    cr_expect_eq(kwi_fail(NULL, KW_BUSY, "nobody listens"), KW_BUSY);
+    cr_expect_eq(kwi_fail_memory(&err), KW_NO_MEMORY);
+    cr_expect_eq(err.status, KW_NO_MEMORY);
+    cr_expect_eq(kwi_fail_memory(NULL), KW_NO_MEMORY);
+}
+
+Test(text, error_of_an_older_header_is_not_overrun)
+{
+    // A struct that ends in the middle of the text.
+    kw_error err = KW_ERROR_INIT;
+    memset(err.text, 'x', sizeof err.text);
+    err.struct_size = (uint32_t)(offsetof(kw_error, text) + 8);
+    cr_expect_eq(kwi_fail(&err, KW_BUSY, "a long sentence"), KW_BUSY);
+    cr_expect_str_eq(err.text, "a lo...");
+    cr_expect_eq(err.text[8], 'x');
+    // One without room for any text.
+    err.struct_size = (uint32_t)offsetof(kw_error, text);
+    err.text[0] = 'x';
+    cr_expect_eq(kwi_fail(&err, KW_NO_MEMORY, "unheard"), KW_NO_MEMORY);
+    cr_expect_eq(err.text[0], 'x');
+    err.struct_size = 0;
+    cr_expect_eq(kwi_fail(&err, KW_NO_MEMORY, "unheard"), KW_NO_MEMORY);
+    cr_expect_eq(err.text[0], 'x');
+}
