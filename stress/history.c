@@ -44,11 +44,6 @@ void stress_history_settle(stress_history *history, uint64_t earliest, uint64_t 
     atomic_store_explicit(&state->latest, latest, memory_order_release);
 }
 
-void stress_history_withdraw(stress_history *history)
-{
-    stress_history_settle(history, NEVER, NEVER);
-}
-
 static stress_facts facts_of(const stress_state *state)
 {
     unsigned flags = atomic_load_explicit(&state->flags, memory_order_relaxed);
@@ -105,9 +100,6 @@ stress_verdict stress_history_check(const stress_history *history, uint64_t firs
         const stress_state *state = &history->states[(count - back) % STRESS_HISTORY_COUNT];
         uint64_t latest = atomic_load_explicit(&state->latest, memory_order_acquire);
         uint64_t earliest = atomic_load_explicit(&state->earliest, memory_order_acquire);
-        if (earliest == NEVER) {
-            continue;
-        }
         if (earliest <= last && matches(state, observation)) {
             verdict = STRESS_LEGAL;
         } else if (latest <= first) {

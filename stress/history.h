@@ -34,7 +34,7 @@ typedef struct stress_facts {
 } stress_facts;
 
 typedef struct stress_state {
-    _Atomic uint64_t earliest; // its first version is not before; UINT64_MAX: it never was
+    _Atomic uint64_t earliest; // its first version is not before
     _Atomic uint64_t latest;   // nor after; UINT64_MAX: not known yet
     _Atomic uint64_t cpu;
     _Atomic uint64_t autograd;
@@ -73,7 +73,6 @@ typedef struct stress_observation {
 
 void stress_history_enter(stress_history *history, const stress_facts *facts);
 void stress_history_settle(stress_history *history, uint64_t earliest, uint64_t latest);
-void stress_history_withdraw(stress_history *history); // the commit failed
 
 typedef enum stress_verdict {
     STRESS_LEGAL,

@@ -99,6 +99,10 @@ int main(int argc, char **argv)
     if (options.proves_faults) {
         return stress_faults_prove(&options) ? 0 : 1;
     }
+    if (options.json != NULL && !stress_report_json(options.json)) { // not after a long run
+        (void)fprintf(stderr, "keyway-stress: %s cannot be written\n", options.json);
+        return 2;
+    }
     bool is_clean = run_wanted(&options);
     if (options.json != NULL && !stress_report_json(options.json)) {
         (void)fprintf(stderr, "keyway-stress: %s cannot be written\n", options.json);

@@ -71,7 +71,8 @@ static void print_list(void)
 
 static bool refuse(const char *option, const char *value, const char *wanted)
 {
-    (void)fprintf(stderr, "keyway-stress: --%s %s: %s\n", option, value, wanted);
+    (void)fprintf(stderr, "keyway-stress: %s%s %s: %s\n", *option != '\0' ? "--" : "", option,
+                  value, wanted);
     return false;
 }
 
@@ -196,7 +197,7 @@ stress_parse_result stress_options_parse(int argc, char **argv, stress_options *
         }
     }
     if (optind < argc) {
-        (void)refuse("", argv[optind], "an argument without an option");
+        (void)refuse("", argv[optind], "no option begins like this");
         return STRESS_OPTIONS_REFUSED;
     }
     *out_options = options;

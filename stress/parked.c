@@ -178,7 +178,7 @@ static void begin(const stress_options *options)
     }
     stress_group_open(&group);
     // What the last commit replaced, and what it unlinked between newest and pinned tables.
-    uint64_t in_flight = 3 * OPERATORS;
+    uint64_t in_flight = UINT64_C(3) * OPERATORS;
     uint64_t snapshots = thread_count - caller_count() + 1; // one is the writer's own
     retired_limit = caller_count() + snapshots * OPERATORS + in_flight;
     kw_statistics now = {.struct_size = sizeof now};

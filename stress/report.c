@@ -112,6 +112,8 @@ void stress_violation(const char *oracle, const char *format, ...)
                        text);
     }
     if (options->fault != KWI_FAULT_NONE) {
+        (void)fprintf(stderr, "repeat: ");
+        stress_options_print(options, current->scenario, stderr);
         _exit(1);
     }
     (void)pthread_mutex_unlock(&mutex);
@@ -210,8 +212,8 @@ void stress_watch(void (*each_ms)(void))
     const struct timespec pause = {.tv_nsec = 1000000};
     bool is_terminal = isatty(STDOUT_FILENO) == 1;
     double printed_at = 0;
-    for (double elapsed = 0; elapsed < options->seconds && stress_goes_on();
-         elapsed = now() - begun_at) {
+    double elapsed = 0;
+    while (elapsed < options->seconds && stress_goes_on()) {
         (void)nanosleep(&pause, NULL);
         each_ms();
         if (elapsed - printed_at > 0.2) {
@@ -222,6 +224,7 @@ void stress_watch(void (*each_ms)(void))
                 print_live_line(elapsed);
             }
         }
+        elapsed = now() - begun_at;
     }
     clear_live_line();
 }
@@ -301,8 +304,8 @@ bool stress_report_json(const char *path)
     if (file == NULL) {
         return false;
     }
-    (void)fprintf(file, "{\"threads\": %u, \"seed\": %u, \"scenarios\": [\n", options->thread_count,
-                  options->seed);
+    (void)fprintf(file, "{\"threads\": %u, \"seed\": %u, \"scenarios\": [\n",
+                  options != NULL ? options->thread_count : 0, options != NULL ? options->seed : 0);
     for (unsigned i = 0; i < result_count; i++) {
         (void)fprintf(file, "%s", i == 0 ? "" : ",\n");
         write_result(file, &results[i]);

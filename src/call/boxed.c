@@ -9,6 +9,7 @@
 
 #include "call/error.h"
 #include "call/frame.h"
+#include "call/progress.h"
 #include "registry/operator.h"
 
 kw_status kw_call_boxed(const kw_operator *op, kw_frame *frame)
@@ -32,15 +33,6 @@ kw_status kw_call_boxed(const kw_operator *op, kw_frame *frame)
     return KW_LIKELY(status == KW_OK) ? KW_OK : kw_call_failed(op, status);
 }
 
-KW_COLD static kw_status refuse_progress(const kw_operator *op, kw_keyset keys)
-{
-    return kw_fail(KW_NO_PROGRESS,
-                   "a redispatch of `%s` makes no progress at key %s: a kernel that runs for it "
-                   "redispatches with the key still in the set, or two hand on to each other; "
-                   "remove the key, or use kw_keyset_full_after()",
-                   op->name, kw_key_name(kw_keyset_highest_key(keys)));
-}
-
 // The redispatch of a call already announced, by the thread that is inside it.
 //
 // A chain of redispatches goes from key to lower key, so one that runs the same slot twice in a
@@ -59,7 +51,7 @@ static kw_status redispatch_inside(const kw_table *table, const kw_operator *op,
     if (outer.table == table && outer.depth == mine.depth) {
         mine.steps = outer.steps + 1;
         if (KW_UNLIKELY(outer.slot == mine.slot || mine.steps > KW_SLOT_COUNT)) {
-            return refuse_progress(op, keys);
+            return kwi_progress_refuse(op, keys);
         }
     }
     *running = mine;

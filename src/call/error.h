@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include <keyway/call.h>
+#include <keyway/inline/table.h>
 
 #include "base/text.h"
 #include "rcu/thread.h"
@@ -22,6 +23,15 @@ typedef struct kwi_running {
     uint32_t steps;
 } kwi_running;
 
+// A typed redispatch, as far as a check can see it: the kernel's frame that makes it, and the slot.
+// More than there are layers of keys.
+#define KWI_STEP_COUNT 32
+typedef struct kwi_step {
+    const void *frame;
+    uint32_t depth;
+    uint32_t slot;
+} kwi_step;
+
 // E1  The text is one sentence, then the chain of operators, innermost first.
 // E2  A chain that has reached the outermost call is finished: the next failure starts anew.
 typedef struct kwi_call_area {
@@ -31,9 +41,14 @@ typedef struct kwi_call_area {
     const kw_operator *last; // the last operator of the chain
     const void *next;        // the table of the call the chain has come up to; never followed
     kwi_text text;
-    char buffer[1600];
+    char buffer[1024];
 
     kwi_running running;
+
+    // What kw_redispatch_select_checked() knows of the typed redispatches that run now.
+    kwi_step steps[KWI_STEP_COUNT];
+    uint32_t step_count;
+    kw_entry refusal;
 } kwi_call_area;
 
 _Static_assert(sizeof(kwi_call_area) <= KWI_CALL_AREA_BYTES, "the area fits the block");

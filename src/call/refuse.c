@@ -178,7 +178,12 @@ kw_status kwi_refuse_fallthrough(const kw_kernel *self, const kw_operator *op, k
 {
     (void)frame;
     kwi_text *text = kwi_call_error_start(KW_FALLTHROUGH_REACHED);
-    if (text != NULL) {
+    if (text != NULL && kw_keyset_slot(keys) == 0) {
+        kwi_text_add(text, "`%s` was called without a key, and its kernel for that falls through (",
+                     op->name);
+        kwi_registration_describe(&kwi_kernel_of(self)->registration, text);
+        kwi_text_add(text, "); there is nothing below it");
+    } else if (text != NULL) {
         kwi_text_add(text, "a redispatch of `%s` reached %s, which falls through (", op->name,
                      kw_key_name(kw_keyset_highest_key(keys)));
         kwi_registration_describe(&kwi_kernel_of(self)->registration, text);

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/yield.h"
 
@@ -17,15 +18,17 @@
 #define DEAD UINT64_C(0xdeaddeaddeaddead)
 #define DEAD_VALUE INT64_MIN
 #define PRINTED_FAILURES 5
+#define CASE_SECONDS 5
 
 // About one schedule point in this many waits at random: calls stay fast, and races are met.
-#define YIELD_ONE_IN 256
+#define YIELD_ONE_IN 1024
 
 kw_dispatcher *fixture_dispatcher;
 
 static unsigned passed_count;
 static unsigned failed_count;
 static atomic_uint case_failures;
+static time_t case_begun_at;
 
 static _Atomic(subject *) subjects; // all that were made
 static atomic_ullong alive_count;
@@ -63,6 +66,7 @@ int fixture_end(void)
 void fixture_run(const char *name, void (*run)(void))
 {
     atomic_store(&case_failures, 0);
+    case_begun_at = time(NULL);
     run();
     unsigned failures = atomic_load(&case_failures);
     if (failures == 0) {
@@ -73,6 +77,11 @@ void fixture_run(const char *name, void (*run)(void))
         printf("FAILED  %s: %u failures\n", name, failures);
     }
     (void)fflush(stdout);
+}
+
+bool fixture_goes_on(int step, int wanted)
+{
+    return step < wanted && (step < wanted / 10 || time(NULL) - case_begun_at < CASE_SECONDS);
 }
 
 void fixture_check(bool holds, const char *file, int line, const char *format, ...)

@@ -56,6 +56,10 @@ int fixture_end(void);
 void fixture_run(const char *name, void (*run)(void));
 #define RUN(function) fixture_run(#function, function)
 
+// Whether a case goes on with step `step` of `wanted`: all of them where it takes seconds, but a
+// tenth is enough on a machine that is busy with other things.
+bool fixture_goes_on(int step, int wanted);
+
 // Records a failed promise; the case goes on. The first failures of a case are printed.
 void fixture_check(bool holds, const char *file, int line, const char *format, ...) KW_PRINTF(4, 5);
 #define CHECK(condition, ...) fixture_check((condition), __FILE__, __LINE__, __VA_ARGS__)

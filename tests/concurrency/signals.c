@@ -107,7 +107,7 @@ static void handlers_call_while_their_thread_is_inside_calls(void)
     crew_start(&callers, CALLERS, call_often, NULL);
     crew sender;
     crew_start(&sender, 1, interrupt_often, &callers);
-    for (int i = 0; i < COMMITS; i++) {
+    for (int i = 0; fixture_goes_on(i, COMMITS); i++) {
         kw_library *over = library_open("over");
         (void)library_impl(over, "t::f", KW_KEY_CPU, kernel_long, 3);
         library_end(over);
@@ -140,7 +140,7 @@ static void a_handler_makes_the_first_call_of_its_thread(void)
     (void)sem_init(&is_idle, 0, 0);
     (void)sem_init(&may_end, 0, 0);
     kw_library *base = begin();
-    for (int i = 0; i < SCALED(1000); i++) {
+    for (int i = 0; fixture_goes_on(i, SCALED(1000)); i++) {
         crew team;
         crew_start(&team, 1, wait_idle, NULL);
         (void)sem_wait(&is_idle);
@@ -168,7 +168,7 @@ static void call_first(crew *team, unsigned index)
 static void a_handler_and_its_thread_race_for_the_first_call(void)
 {
     kw_library *base = begin();
-    for (int i = 0; i < SCALED(1000); i++) {
+    for (int i = 0; fixture_goes_on(i, SCALED(1000)); i++) {
         crew team;
         crew_start(&team, 2, call_first, NULL);
         for (unsigned j = 0; j < 2; j++) {

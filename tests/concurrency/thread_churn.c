@@ -40,7 +40,7 @@ static void call_once(crew *team, unsigned index)
 static void blocks_of_ended_threads_are_used_again(void)
 {
     begin(kernel_add);
-    for (int wave = 0; wave < WAVES; wave++) {
+    for (int wave = 0; fixture_goes_on(wave, WAVES); wave++) {
         crew team;
         crew_start(&team, AT_A_TIME, call_once, NULL);
         kw_library *over = library_open("wave"); // a writer scans blocks that come and go
@@ -169,7 +169,7 @@ static void destructors_at_thread_end_may_call(void)
     CHECK(pthread_key_create(&late_key, call_late) == 0, "no thread-specific key");
     uint64_t before = fixture_statistics().forced_cleanups;
     int left[AT_A_TIME];
-    for (int wave = 0; wave < WAVES / 4 + 1; wave++) {
+    for (int wave = 0; fixture_goes_on(wave, WAVES / 4 + 1); wave++) {
         crew team;
         crew_start(&team, AT_A_TIME, call_and_leave_late_call, left);
         crew_join(&team);

@@ -49,7 +49,7 @@ static kw_library *begin(void)
 static void override_often(crew *team, unsigned index)
 {
     (void)team;
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; fixture_goes_on(i, ROUNDS); i++) {
         kw_library *over = library_open("writer");
         (void)library_impl(over, "t::f", KW_KEY_CPU, kernel_add, index + 1);
         kw_registration own =
@@ -104,7 +104,7 @@ static void defer_often(crew *team, unsigned index)
     (void)team;
     kw_library *library = library_open("deferring");
     kw_registration registration = 0;
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; fixture_goes_on(i, ROUNDS); i++) {
         replace_deferred(library, &registration, index + 1);
         uint64_t retired = fixture_statistics().retired_count;
         CHECK(retired <= DEFER_LIMIT + WRITERS, "%llu tables are retired",

@@ -9,6 +9,8 @@
 
 #include "base/memory.h"
 #include "rcu/thread.h"
+#include "registry/dispatcher.h"
+#include "registry/operator.h"
 #include "registry/world.h"
 
 #define MOST 64
@@ -324,10 +326,30 @@ static void write_format(page *to, const char *format, ...)
     write_page(line, (size_t)length, to);
 }
 
+const kw_operator *kwt_wrong_table(const kw_dispatcher *dispatcher)
+{
+    const kw_operator *wrong = NULL;
+    kwi_world_lock();
+    for (const kw_operator *op = dispatcher->operators; op != NULL; op = op->next) {
+        const kw_table *newest = kwi_operator_newest(op);
+        if (newest->block.state == KWI_BLOCK_PERMANENT && !kwi_operator_has_registration(op)) {
+            continue; // it never had a table of its own
+        }
+        kw_table *fresh = kwi_operator_resolve(op);
+        if (fresh == NULL || !kwi_table_equal(fresh, newest)) {
+            wrong = op;
+        }
+        kwi_table_destroy(fresh);
+    }
+    kwi_world_unlock();
+    return wrong;
+}
+
 const char *kwt_picture(kw_dispatcher *dispatcher)
 {
     static found_operators found;
     page *to = new_page();
+    cr_assert_null(kwt_wrong_table(dispatcher));
     found.count = 0;
     KWT_OK(kw_dispatcher_visit(dispatcher, add_operator, &found));
     qsort(found.list, found.count, sizeof found.list[0], compare_operators);

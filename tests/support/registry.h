@@ -72,6 +72,10 @@ const char *kwt_schema(const kw_operator *op);
 // of the process, memory left out.
 const char *kwt_picture(kw_dispatcher *dispatcher);
 
+// An entry whose table is not what its registrations and the fallbacks say now; NULL: none. Every
+// picture checks it.
+const kw_operator *kwt_wrong_table(const kw_dispatcher *dispatcher);
+
 kw_statistics kwt_statistics(void);
 
 // Bytes that the library holds, without the scratch memory of the reclaim pass.

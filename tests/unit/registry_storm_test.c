@@ -6,9 +6,6 @@
 
 #include <stdio.h>
 
-#include "registry/dispatcher.h"
-#include "registry/operator.h"
-#include "registry/world.h"
 #include "support/registry.h"
 
 TestSuite(registry_storm, .init = kwt_begin, .fini = kwt_end);
@@ -223,30 +220,10 @@ static void make_step(storm *s)
     }
 }
 
-// The first entry whose table is not what its registrations say, or NULL.
-static const kw_operator *find_wrong(const kw_dispatcher *dispatcher)
-{
-    const kw_operator *wrong = NULL;
-    kwi_world_lock();
-    for (const kw_operator *op = dispatcher->operators; op != NULL; op = op->next) {
-        const kw_table *newest = kwi_operator_newest(op);
-        if (newest->block.state == KWI_BLOCK_PERMANENT && !kwi_operator_has_registration(op)) {
-            continue; // it never had a table of its own
-        }
-        kw_table *fresh = kwi_operator_resolve(op);
-        if (fresh == NULL || !kwi_table_equal(fresh, newest)) {
-            wrong = op;
-        }
-        kwi_table_destroy(fresh);
-    }
-    kwi_world_unlock();
-    return wrong;
-}
-
 static void check_step(const storm *s, int step)
 {
-    const kw_operator *wrong = find_wrong(s->dispatcher);
-    cr_assert_null(wrong, "step %d: the table of %s", step, wrong->name);
+    const kw_operator *wrong = kwt_wrong_table(s->dispatcher);
+    cr_assert_null(wrong, "step %d: the table of %s", step, kw_operator_name(wrong));
     bool visible[OPERATOR_COUNT] = {false};
     unsigned kernels = 1; // of the standard fallbacks
     for (size_t i = 0; i < s->alive_count; i++) {

@@ -141,6 +141,30 @@ kw_kernel_descriptor kws_for(const char *schema, kw_kernel_descriptor kernel)
     return kernel;
 }
 
+kwt_tensor kws_tensor(kw_key key, bool needs_grad)
+{
+    kw_backend backend = (kw_backend)KW_KEY_BACKEND(key);
+    kw_keyset keys = kw_keyset_from_key(key);
+    keys = kw_keyset_add(keys, KW_KEY_ADInplaceOrView);
+    keys = kw_keyset_add(keys, kw_backend_autocast_key(backend));
+    if (needs_grad) {
+        keys = kw_keyset_add(keys, kw_backend_autograd_key(backend));
+    }
+    return (kwt_tensor){.keys = keys, .reference_count = 1};
+}
+
+int64_t kws_runs(const kw_operator *op, kw_key key, bool needs_grad)
+{
+    kwt_tensor tensor = kws_tensor(key, needs_grad);
+    kw_value arg = kw_value_tensor(&tensor);
+    int64_t typed = 0;
+    int64_t boxed = 0;
+    kw_status status = kwt_call_t_i(op, &tensor, &typed);
+    cr_expect_eq(kwt_call_frame(op, &arg, 1, &boxed), status);
+    cr_expect(status != KW_OK || typed == boxed, "typed and boxed calls run the same kernel");
+    return status == KW_OK ? typed : -status;
+}
+
 void kws_expect_pieces(const char *text, const char *const *pieces)
 {
     for (size_t i = 0; pieces[i] != NULL; i++) {

@@ -32,6 +32,14 @@ const char *kws_refuse(kw_library *library, kw_definition definition, kw_status 
 // A kernel that states what it was written for.
 kw_kernel_descriptor kws_for(const char *schema, kw_kernel_descriptor kernel);
 
+// A tensor with the keys that PyTorch gives one of this key: with its autograd and autocast keys,
+// but without the autograd keys unless it needs a gradient.
+kwt_tensor kws_tensor(kw_key key, bool needs_grad);
+
+// What a call of `f(Tensor x) -> int` with such a tensor runs, by the kernel's number; or the
+// negative of the status that it fails with.
+int64_t kws_runs(const kw_operator *op, kw_key key, bool needs_grad);
+
 // Checks that a text has every piece; the last one is NULL.
 void kws_expect_pieces(const char *text, const char *const *pieces);
 

@@ -112,9 +112,18 @@ static inline const kw_table *kw_redispatch_table(const kw_operator *op)
     return KW_LIKELY(table->block.owner == op) ? table : NULL;
 }
 
+/// What kw_redispatch_select() is in code compiled with KW_DEBUG: the same entry, or one that
+/// reports KW_NO_PROGRESS if a kernel that runs for this slot makes the redispatch. `frame` is the
+/// address of the caller's stack frame; the check takes the stack to grow towards lower addresses.
+KW_API KW_COLD const kw_entry *kw_redispatch_select_checked(const kw_table *table, kw_keyset keys,
+                                                            const void *frame);
+
 /// The entry that the keys of a redispatch select, as given: no local sets, no mask.
 static inline const kw_entry *kw_redispatch_select(const kw_table *table, kw_keyset keys)
 {
+#ifdef KW_DEBUG
+    return kw_redispatch_select_checked(table, keys, __builtin_frame_address(0));
+#endif
     return kwi_table_entry(table, kw_keyset_slot(keys));
 }
 
