@@ -14,8 +14,10 @@
 #include "registry/registration.h"
 #include "table/resolve.h"
 
-// How many kernels a text lists before it only counts them.
+// How many kernels a text lists before it only counts them, and how long it may be for another:
+// what to do and the chain of operators have to fit behind.
 #define LISTED_KERNELS 6
+#define LISTED_BYTES 480
 
 // Whether an entry runs a kernel that somebody registered.
 static bool is_real(const kw_table *table, unsigned slot)
@@ -29,22 +31,25 @@ static unsigned list_kernels(const kw_table *table, kwi_text *text)
 {
     bool seen[UINT8_MAX + 1] = {false};
     unsigned count = 0;
+    unsigned listed = 0;
     for (unsigned slot = 0; slot < KW_SLOT_COUNT; slot++) {
         unsigned entry = table->index[slot];
         if (seen[entry] || !is_real(table, slot)) {
             continue;
         }
         seen[entry] = true;
-        if (++count > LISTED_KERNELS) {
+        count++;
+        if (listed == LISTED_KERNELS || text->length > LISTED_BYTES) {
             continue;
         }
+        listed++;
         const kwi_kernel *kernel = kwi_kernel_of(table->entries[entry].kernel);
-        kwi_text_add(text, "%s%s (", count > 1 ? ", " : "", kw_key_name(kernel->key));
+        kwi_text_add(text, "%s%s (", listed > 1 ? ", " : "", kw_key_name(kernel->key));
         kwi_registration_describe(&kernel->registration, text);
         kwi_text_add(text, ")");
     }
-    if (count > LISTED_KERNELS) {
-        kwi_text_add(text, " and %u more", count - LISTED_KERNELS);
+    if (count > listed) {
+        kwi_text_add(text, " and %u more", count - listed);
     }
     return count;
 }

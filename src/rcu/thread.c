@@ -117,26 +117,7 @@ static chunk *map_chunk(void)
     return fresh;
 }
 
-// Lock-free: the list only grows, and a lost race costs one unused chunk's blocks to others.
-static kwi_thread_block *take_from_new_chunk(void)
-{
-    chunk *fresh = map_chunk();
-    if (fresh == NULL) {
-        return NULL;
-    }
-    kwi_thread_block *mine = chunk_block(fresh, 0);
-    kwi_u32_store_relaxed(&mine->used, 1);       // relaxed: not published yet
-    void *there = kwi_ptr_load_acquire(&chunks); // [pair: chunk-list]
-    do {
-        chunk *head = there;
-        fresh->next = head;
-        fresh->number = head != NULL ? head->number + 1 : 1;
-        // Release publishes the chunk; acquire, on failure, reads head->number. [pair: chunk-list]
-    } while (!kwi_ptr_compare_exchange_release_acquire(&chunks, &there, fresh));
-    return mine;
-}
-
-static kwi_thread_block *find_block(void)
+static kwi_thread_block *take_free_block(void)
 {
     kwi_thread_cursor cursor = {0};
     for (kwi_thread_block *block; (block = kwi_thread_next(&cursor)) != NULL;) {
@@ -145,7 +126,41 @@ static kwi_thread_block *find_block(void)
             return block;
         }
     }
-    return take_from_new_chunk();
+    return NULL;
+}
+
+// Publishes `fresh` in front of `head`, with its first block taken. False: `head` is not the first
+// chunk any more.
+static bool add_chunk(chunk *fresh, void *head)
+{
+    fresh->next = head;
+    fresh->number = fresh->next != NULL ? fresh->next->number + 1 : 1;
+    kwi_u32_store_relaxed(&chunk_block(fresh, 0)->used, 1); // relaxed: not published yet
+    // [pair: chunk-list] release publishes the chunk.
+    return kwi_ptr_compare_exchange_release_acquire(&chunks, &head, fresh);
+}
+
+// Lock-free: the list only grows. A thread that another one overtook with a new chunk looks for a
+// block there, so that threads which begin at once do not each leave a chunk behind.
+static kwi_thread_block *find_block(void)
+{
+    chunk *fresh = NULL;
+    for (;;) {
+        void *head = kwi_ptr_load_acquire(&chunks); // [pair: chunk-list] before the look
+        kwi_thread_block *found = take_free_block();
+        if (found != NULL) {
+            if (fresh != NULL) {
+                (void)munmap(fresh, CHUNK_BYTES);
+            }
+            return found;
+        }
+        if (fresh == NULL) {
+            fresh = map_chunk();
+        }
+        if (fresh == NULL || add_chunk(fresh, head)) {
+            return fresh != NULL ? chunk_block(fresh, 0) : NULL;
+        }
+    }
 }
 
 // Without membarrier the section needs a fence, which only the cold path has.

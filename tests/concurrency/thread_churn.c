@@ -13,7 +13,7 @@ enum {
     AT_A_TIME = 64,
     WAVES = SCALED(150),
     EXITING = 20,
-    BLOCKS_LIMIT = 2 * AT_A_TIME // blocks come by the chunk, and a chunk may be lost to a race
+    BLOCKS_LIMIT = 2 * AT_A_TIME // blocks come by the chunk
 };
 
 static kw_library *library;

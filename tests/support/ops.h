@@ -40,7 +40,8 @@ static inline kw_keyset kwt_list_keys(kw_tensor_list list)
     typedef kw_status (*kwt_function_##code)(const kw_kernel *self, kw_keyset keys,                \
                                              KWT_LIST parameters);                                 \
                                                                                                    \
-    static inline kw_status kwt_call_##code(const kw_operator *op, KWT_LIST parameters)            \
+    __attribute__((unused)) static inline kw_status kwt_call_##code(const kw_operator *op,         \
+                                                                    KWT_LIST parameters)           \
     {                                                                                              \
         kw_call call = kw_call_begin(op);                                                          \
         if (KW_UNLIKELY(call.table == NULL)) {                                                     \
@@ -55,8 +56,8 @@ static inline kw_keyset kwt_list_keys(kw_tensor_list list)
         return KW_LIKELY(status == KW_OK) ? KW_OK : kw_call_failed(op, status);                    \
     }                                                                                              \
                                                                                                    \
-    static inline kw_status kwt_redispatch_##code(const kw_operator *op, kw_keyset keys,           \
-                                                  KWT_LIST parameters)                             \
+    __attribute__((unused)) static inline kw_status kwt_redispatch_##code(                         \
+        const kw_operator *op, kw_keyset keys, KWT_LIST parameters)                                \
     {                                                                                              \
         const kw_table *table = kw_redispatch_table(op);                                           \
         if (KW_UNLIKELY(table == NULL)) {                                                          \

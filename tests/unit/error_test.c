@@ -121,7 +121,7 @@ Test(error, text_is_bounded_with_five_hundred_kernels)
     kw_library *library = kwt_library(dispatcher, "alpha");
     (void)kwt_define(library, "t::f(Tensor x) -> int");
     const kw_operator *op = kwt_find(dispatcher, "t::f");
-    char file[180];
+    char file[80];
     memset(file, 'f', sizeof file - 1);
     file[sizeof file - 1] = '\0';
     int count = 0;
