@@ -44,7 +44,7 @@ static inline const kwi_block *kwi_chain_find(const kwi_ptr_cell *root, uint64_t
     KWI_YIELD();
     while (KW_UNLIKELY(block->version > limit)) {
         block = kwi_ptr_load_acquire(&block->older); // [pair: table-older]
-        KWI_YIELD();
+        KWI_YIELD_OFTEN();
     }
     return block;
 }

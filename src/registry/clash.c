@@ -6,22 +6,18 @@
 
 #include "registry/clash.h"
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "registry/operator.h"
 
 // Longest description of one party; what does not fit ends in "...".
 #define PARTY_BYTES 256
 
-// NULL: whoever it was is registered no more.
 static void describe(const kwi_registration *registration, char *buffer)
 {
     kwi_text text;
     kwi_text_init(&text, buffer, PARTY_BYTES);
-    if (registration != NULL) {
-        kwi_registration_describe(registration, &text);
-    } else {
-        kwi_text_add(&text, "a registration that is gone");
-    }
+    kwi_registration_describe(registration, &text);
 }
 
 kw_status kwi_clash_definition(const kwi_definition *there, const kwi_definition *wanted,
@@ -82,8 +78,7 @@ kw_status kwi_clash_schemas(const kwi_definition *definition, const kwi_kernel *
     return status;
 }
 
-// Names who set the signature, if it is still registered: boxed kernels keep an entry, and with it
-// its signature, alive.
+// Names who holds the signature: the definition, or the oldest unboxed kernel.
 kw_status kwi_clash_signature(const kw_operator *op, const char *code, const kwi_registration *here,
                               kw_error *err)
 {
@@ -91,6 +86,7 @@ kw_status kwi_clash_signature(const kw_operator *op, const char *code, const kwi
     for (const kwi_kernel *kernel = op->kernels; kernel != NULL; kernel = kernel->older) {
         there = op->definition == NULL && kernel->unboxed != NULL ? &kernel->registration : there;
     }
+    KWI_ASSERT(there != NULL); // boxed kernels alone hold none: Note [Loose kernels]
     char by[PARTY_BYTES];
     char wanted[PARTY_BYTES];
     describe(there, by);
