@@ -168,6 +168,9 @@ bool stress_faults_prove(const stress_options *options)
         KWI_FAULT_LIST(FAULT_NUMBER)
 #undef FAULT_NUMBER
     };
+    if (options->fault != KWI_FAULT_NONE) {
+        return prove(options, options->fault);
+    }
     unsigned count = sizeof all / sizeof *all - 1; // the first is none
     unsigned caught = 0;
     bool is_sound = control(options);

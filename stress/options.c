@@ -49,6 +49,7 @@ static void print_help(void)
         "  --fault NAME     switches a seeded fault on, which should then be caught\n"
         "  --faults         runs with each seeded fault until it is caught, at most "
         "--seconds\n"
+        "                   each; with --fault, that one only\n"
         "  --list           lists scenarios and faults\n"
         "  --help           prints this\n"
         "\n"
