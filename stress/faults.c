@@ -6,6 +6,7 @@
 
 #include "faults.h"
 
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,14 +87,14 @@ static void read_output(int from, run *result)
     result->output[used] = '\0';
 }
 
-static const char *find_oracle(const char *output)
+static const char *find_oracle(const char *output, bool hung)
 {
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
         if (strstr(output, signs[i].text) != NULL) {
             return signs[i].oracle;
         }
     }
-    return "end of the process";
+    return hung ? "hang" : "end of the process";
 }
 
 static void run_once(const stress_options *options, kwi_fault fault, double seconds, uint32_t seed,
@@ -124,7 +125,8 @@ static void run_once(const stress_options *options, kwi_fault fault, double seco
         read_output(ends[0], result);
         (void)waitpid(child, &status, 0);
         result->is_clean = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-        result->oracle = result->is_clean ? "nothing" : find_oracle(result->output);
+        bool hung = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+        result->oracle = result->is_clean ? "nothing" : find_oracle(result->output, hung);
     }
     (void)close(ends[0]);
     result->seconds = now() - begun_at;

@@ -31,6 +31,8 @@ const stress_scenario *stress_scenario_find(const char *name)
     return NULL;
 }
 
+#define GRACE_SECONDS 30
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define REPORTS_CRASHES 0 // the sanitizer does, and better
 #else
@@ -66,6 +68,9 @@ static void watch_for_crashes(const stress_options *options, const char *scenari
 static bool run_one(const stress_options *options, const stress_scenario *scenario)
 {
     watch_for_crashes(options, scenario->name);
+    if (options->fault != KWI_FAULT_NONE) {
+        (void)alarm((unsigned)options->seconds + GRACE_SECONDS); // what is broken may hang
+    }
     stress_report_begin(options, scenario->name);
     scenario->run(options);
     bool is_clean = stress_report_end();

@@ -66,6 +66,24 @@ kw_status kwi_fail(kw_error *err, kw_status status, const char *format, ...)
     return status;
 }
 
+void kwi_fail_more(kw_error *err, const char *format, ...)
+{
+    if (err == NULL || err->struct_size <= offsetof(kw_error, text)) {
+        return;
+    }
+    size_t size = err->struct_size - offsetof(kw_error, text);
+    size_t length = strnlen(err->text, size);
+    if (length == size) {
+        return; // not terminated: no text of ours
+    }
+    kwi_text more;
+    kwi_text_init(&more, err->text + length, size - length);
+    va_list arguments;
+    va_start(arguments, format);
+    kwi_text_add_list(&more, format, arguments);
+    va_end(arguments);
+}
+
 kw_status kwi_fail_memory(kw_error *err)
 {
     return kwi_fail(err, KW_NO_MEMORY, "memory could not be allocated; nothing was changed");

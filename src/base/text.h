@@ -28,6 +28,9 @@ void kwi_text_add_list(kwi_text *text, const char *format, va_list arguments) KW
 // Writes status and sentence, if `err` is not NULL, and returns the status. No allocation.
 kw_status kwi_fail(kw_error *err, kw_status status, const char *format, ...) KW_PRINTF(3, 4);
 
+// Adds to the sentence of a failure, as far as there is room.
+void kwi_fail_more(kw_error *err, const char *format, ...) KW_PRINTF(2, 3);
+
 // The sentence of a failed allocation.
 kw_status kwi_fail_memory(kw_error *err);
 

@@ -34,7 +34,7 @@ static kw_library *make_library(const kw_library_options *options, kw_dispatcher
     }
     library->name = kwi_copy_string(options->name != NULL ? options->name : unnamed);
     library->ns = kwi_copy_string(options->ns);
-    library->file = kwi_copy_string(options->file != NULL ? options->file : "");
+    library->file = kwi_copy_string(options->file != NULL ? options->file : "an unnamed file");
     if (library->name == NULL || library->file == NULL ||
         (options->ns != NULL && library->ns == NULL)) {
         free_library(library);

@@ -69,6 +69,22 @@ static bool reserve(kw_transaction *tx)
     return true;
 }
 
+// A change that cannot be staged: the text says where it was written, beside what stands against
+// it.
+static kw_status refuse(kw_status status, const char *file, uint32_t line, kw_error *err)
+{
+    if (status != KW_NO_MEMORY && file != NULL && file[0] != '\0') {
+        kwi_fail_more(err, " (registered at %s:%u)", file, line);
+    }
+    return status;
+}
+
+static kw_status refuse_kernel(kw_status status, const kw_kernel_descriptor *kernel, kw_error *err)
+{
+    bool is_whole = kernel != NULL && kernel->struct_size >= sizeof *kernel;
+    return is_whole ? refuse(status, kernel->file, kernel->line, err) : status;
+}
+
 // What every staging function checks first; leaves room for one change.
 static kw_status prepare(kw_transaction *tx, const kw_library *library, kw_error *err)
 {
@@ -149,13 +165,13 @@ kw_status kw_transaction_define(kw_transaction *tx, kw_library *library,
     }
     status = kwi_kind_check_define(library, definition->schema, err);
     if (status != KW_OK) {
-        return status;
+        return refuse(status, definition->file, definition->line, err);
     }
     kwi_definition *made = NULL;
     status = make_definition(library, definition, &made, err);
     if (status != KW_OK) {
         kwi_definition_free(made);
-        return status;
+        return refuse(status, definition->file, definition->line, err);
     }
     add(tx, KWI_CHANGE_DEFINE, library)->definition = made;
     give_number(out_registration, &made->registration);
@@ -180,7 +196,7 @@ kw_status kw_transaction_impl(kw_transaction *tx, kw_library *library, const cha
         status = kwi_kind_key(library, key, &stored, err);
     }
     if (status != KW_OK) {
-        return status;
+        return refuse_kernel(status, kernel, err);
     }
     stored = stored == KW_KEY_Undefined ? KW_KEY_CompositeImplicitAutograd : stored;
     kwi_kernel *made = NULL;
@@ -235,7 +251,7 @@ kw_status kw_transaction_fallback(kw_transaction *tx, kw_library *library, kw_ke
         status = check_fallback(stored, kernel, err);
     }
     if (status != KW_OK) {
-        return status;
+        return refuse_kernel(status, kernel, err);
     }
     kwi_kernel *made = NULL;
     status =
