@@ -345,7 +345,8 @@ void kwi_dispatcher_unclaim(kw_dispatcher *dispatcher, kwi_owner *owner)
     *link = owner->next_claim;
 }
 
-bool kwi_dispatcher_add(kw_dispatcher *dispatcher, kw_operator *op)
+// Adds an entry to the list and the index.
+static bool enter(kw_dispatcher *dispatcher, kw_operator *op) KWI_REQUIRES(kwi_role_writer)
 {
     if (!kwi_name_index_put(&dispatcher->names, op)) {
         return false;
@@ -365,7 +366,7 @@ static kw_status add_entry(kw_dispatcher *dispatcher, const char *name, const ch
     if (status != KW_OK) {
         return status;
     }
-    if (!kwi_dispatcher_add(dispatcher, op)) {
+    if (!enter(dispatcher, op)) {
         kwi_operator_free(op);
         return kwi_fail_memory(err);
     }

@@ -101,7 +101,4 @@ kw_operator *kwi_dispatcher_entry(const kw_dispatcher *dispatcher, const char *n
 kw_status kwi_dispatcher_intern(kw_dispatcher *dispatcher, const char *name, const char *code,
                                 kw_operator **out_op, kw_error *err) KWI_REQUIRES(kwi_role_writer);
 
-// Adds an entry to the list and the index.
-bool kwi_dispatcher_add(kw_dispatcher *dispatcher, kw_operator *op) KWI_REQUIRES(kwi_role_writer);
-
 #endif // KWI_REGISTRY_DISPATCHER_H
