@@ -28,6 +28,16 @@ KW_BEGIN_DECLS
 /// @since 0.1
 KW_API KW_NODISCARD kw_status kw_thread_attach(void);
 
+/// Returns the keys that an argument contributes to a call of the operator, read through its
+/// dispatcher's tensor type; none for NULL, and none while the dispatcher has no tensor type. For
+/// typed wrappers that do not know the tensors themselves.
+///
+/// @threads any; wait-free
+/// @since 0.1
+KW_API kw_keyset kw_tensor_keys(const kw_operator *op, const void *tensor);
+KW_API kw_keyset kw_tensor_list_keys(const kw_operator *op, kw_tensor_list list);
+KW_API kw_keyset kw_generator_keys(const kw_operator *op, const void *generator);
+
 /// Calls an operator with a frame.
 ///
 /// The key set comes from the arguments that the schema calls Tensor, Tensor?, Tensor[], Tensor?[],

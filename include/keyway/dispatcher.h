@@ -17,25 +17,11 @@
 #include <keyway/key.h>
 #include <keyway/keyset.h>
 #include <keyway/status.h>
+#include <keyway/tensor_type.h>
 
 KW_BEGIN_DECLS
 
 typedef struct kw_dispatcher kw_dispatcher; // opaque
-
-/// How a dispatcher treats the embedder's tensors. Copied; the functions stay valid as long as the
-/// dispatcher.
-///
-/// Two types are the same if name and version are equal: libraries compiled for another one are
-/// refused.
-typedef struct kw_tensor_type {
-    size_t struct_size;
-    const char *name;
-    uint32_t version;
-    kw_keyset (*keys)(const void *tensor); // the tensor's key set; called on every boxed call
-    void (*retain)(void *tensor);          // one more counted reference; NULL allowed
-    void (*release)(void *tensor);         // one fewer; NULL allowed
-    kw_keyset (*generator_keys)(const void *generator); // of a Generator; NULL: none
-} kw_tensor_type;
 
 typedef struct kw_dispatcher_options {
     size_t struct_size;
@@ -109,6 +95,13 @@ KW_API KW_NODISCARD kw_status kw_operator_find_schema(kw_dispatcher *dispatcher,
 /// @threads any; wait-free
 /// @since 0.1
 KW_API uint64_t kw_operator_tags(const kw_operator *op);
+
+/// Returns the tensor type of the operator's dispatcher; NULL while it has none. Borrowed; valid as
+/// long as the dispatcher.
+///
+/// @threads any; wait-free
+/// @since 0.1
+KW_API const kw_tensor_type *kw_operator_tensor_type(const kw_operator *op);
 
 /// Returns the operator's full name; valid as long as its dispatcher.
 KW_API const char *kw_operator_name(const kw_operator *op);

@@ -37,6 +37,7 @@ struct kw_kernel {
     void *user_data;         // as registered
     const kw_operator *op;   // unboxed: the operator it was registered for; else NULL, see boxed
     kw_boxed_function boxed; // its boxed form, for callers that hold a frame
+    kw_function unboxed;     // as registered, for its unboxing thunk; NULL of a boxed kernel
 };
 
 typedef enum kw_kernel_kind {
@@ -44,6 +45,14 @@ typedef enum kw_kernel_kind {
     KW_KERNEL_BOXED = 2,
     KW_KERNEL_FALLTHROUGH = 3
 } kw_kernel_kind;
+
+// Note [Plain kernels of symbolic operators]
+//
+// An operator with SymInt arguments takes kernels with its own C signature, and kernels with plain
+// integers in the places of symbolic ones: the signature that `y` read as `i` and `Y` as `I` gives
+// (docs/embedding.md). A plain kernel is not called with symbolic values: the call then fails with
+// KW_SYMBOLIC_VALUE. Its descriptor may bring a function with the operator's own signature that
+// makes this check and calls self->unboxed; without one the call goes through a frame.
 
 /// Describes one implementation for registration. Everything is copied but the code and
 /// `user_data`.
@@ -63,6 +72,7 @@ typedef struct kw_kernel_descriptor {
     const char *schema;      // what it was written for, compared with the operator's; NULL: no say
     kw_function unboxed;     // unboxed: the kernel
     kw_boxed_function boxed; // boxed: the kernel. Unboxed: its unboxing thunk, or NULL for libffi
+    kw_function symbolic;    // unboxed: see Note [Plain kernels of symbolic operators], or NULL
     void *user_data;         // reaches the kernel as self->user_data
     void (*destroy)(void *user_data); // NULL: nothing to destroy
 } kw_kernel_descriptor;
@@ -80,6 +90,7 @@ static inline kw_kernel_descriptor kwi_kernel_descriptor(kw_kernel_kind kind, co
     descriptor.schema = NULL;
     descriptor.unboxed = NULL;
     descriptor.boxed = NULL;
+    descriptor.symbolic = NULL;
     descriptor.user_data = NULL;
     descriptor.destroy = NULL;
     return descriptor;

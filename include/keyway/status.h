@@ -42,6 +42,7 @@ KW_BEGIN_DECLS
     X(WRONG_VALUE, 31, "a boxed value has another type than the schema says")                      \
     X(KERNEL_FAILED, 32, "a kernel reported a failure of its own")                                 \
     X(KERNEL_GONE, 33, "the kernel of the handle serves the operator no more")                     \
+    X(SYMBOLIC_VALUE, 34, "a symbolic integer stands where an integer is needed")                  \
     /* Registration. */                                                                            \
     X(MALFORMED_NAME, 40, "the name is not of the form namespace::name.overload")                  \
     X(MALFORMED_SCHEMA, 41, "the schema does not parse")                                           \
@@ -88,6 +89,7 @@ typedef int32_t kw_status;
 // Longest sentence in a kw_error, with its terminating zero. A text that would be longer ends
 // in "...".
 #define KW_ERROR_BYTES 1024
+#define KW_NO_POSITION UINT32_MAX
 
 /// Why a function failed. Owned by the caller, written only on failure.
 ///
@@ -97,20 +99,19 @@ typedef struct kw_error {
     uint32_t struct_size;
     kw_status status;
     char text[KW_ERROR_BYTES]; // one sentence, always terminated
+    uint32_t position;         // the byte of a parsed text that is wrong, or KW_NO_POSITION
 } kw_error;
 
 #ifdef __cplusplus
 #define KW_ERROR_INIT                                                                              \
     {                                                                                              \
-        sizeof(kw_error), KW_OK,                                                                   \
-        {                                                                                          \
-            0                                                                                      \
-        }                                                                                          \
+        sizeof(kw_error), KW_OK, {0}, KW_NO_POSITION                                               \
     }
 #else
 #define KW_ERROR_INIT                                                                              \
     {                                                                                              \
-        .struct_size = (uint32_t)sizeof(kw_error), .status = KW_OK, .text = { 0 }                  \
+        .struct_size = (uint32_t)sizeof(kw_error), .status = KW_OK, .text = {0},                   \
+        .position = KW_NO_POSITION                                                                 \
     }
 #endif
 

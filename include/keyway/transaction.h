@@ -126,6 +126,15 @@ KW_API KW_NODISCARD kw_status kw_transaction_remove(kw_transaction *tx, kw_libra
 KW_API KW_NODISCARD kw_status kw_transaction_close(kw_transaction *tx, kw_library *library,
                                                    kw_error *err);
 
+/// Returns why the transaction's last staging failed: status and sentence. KW_OK if none did.
+/// Borrowed; ends with the transaction.
+///
+/// For callers that stage without an error of their own, as generated code does.
+///
+/// @threads owner thread only
+/// @since 0.1
+KW_API const kw_error *kw_transaction_error(const kw_transaction *tx);
+
 typedef struct kw_commit_options {
     size_t struct_size;
     bool defer_reclaim; // leave freeing to a later commit, up to a limit of retired tables

@@ -29,7 +29,7 @@ static void mark_cut(kwi_text *text)
 void kwi_text_add_list(kwi_text *text, const char *format, va_list arguments)
 {
     size_t room = text->size - text->length;
-    char *end = text->buffer != NULL ? text->buffer + text->length : NULL;
+    char *end = text->size > 0 ? text->buffer + text->length : NULL;
     // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): the caller has started it
     int length = vsnprintf(end, room, format, arguments);
     if (length < 0) {
@@ -51,14 +51,33 @@ void kwi_text_add(kwi_text *text, const char *format, ...)
     va_end(arguments);
 }
 
-kw_status kwi_fail(kw_error *err, kw_status status, const char *format, ...)
+// Bytes for the sentence; an error of an older header has no position, or less text.
+static size_t sentence_size(const kw_error *err)
 {
     if (err == NULL || err->struct_size <= offsetof(kw_error, text)) {
+        return 0;
+    }
+    size_t size = err->struct_size - offsetof(kw_error, text);
+    return size < KW_ERROR_BYTES ? size : KW_ERROR_BYTES;
+}
+
+void kwi_fail_place(kw_error *err, uint32_t position)
+{
+    if (err != NULL && err->struct_size >= offsetof(kw_error, position) + sizeof err->position) {
+        err->position = position;
+    }
+}
+
+kw_status kwi_fail(kw_error *err, kw_status status, const char *format, ...)
+{
+    size_t size = sentence_size(err);
+    if (size == 0) {
         return status;
     }
     kwi_text text;
-    kwi_text_init(&text, err->text, err->struct_size - offsetof(kw_error, text));
+    kwi_text_init(&text, err->text, size);
     err->status = status;
+    kwi_fail_place(err, KW_NO_POSITION);
     va_list arguments;
     va_start(arguments, format);
     kwi_text_add_list(&text, format, arguments);
@@ -68,13 +87,10 @@ kw_status kwi_fail(kw_error *err, kw_status status, const char *format, ...)
 
 void kwi_fail_more(kw_error *err, const char *format, ...)
 {
-    if (err == NULL || err->struct_size <= offsetof(kw_error, text)) {
-        return;
-    }
-    size_t size = err->struct_size - offsetof(kw_error, text);
-    size_t length = strnlen(err->text, size);
+    size_t size = sentence_size(err);
+    size_t length = size > 0 ? strnlen(err->text, size) : 0;
     if (length == size) {
-        return; // not terminated: no text of ours
+        return; // nothing to write to, or not terminated: no text of ours
     }
     kwi_text more;
     kwi_text_init(&more, err->text + length, size - length);

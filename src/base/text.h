@@ -9,6 +9,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <keyway/status.h>
 
@@ -27,6 +28,9 @@ void kwi_text_add_list(kwi_text *text, const char *format, va_list arguments) KW
 
 // Writes status and sentence, if `err` is not NULL, and returns the status. No allocation.
 kw_status kwi_fail(kw_error *err, kw_status status, const char *format, ...) KW_PRINTF(3, 4);
+
+// After a failure: names the byte of a parsed text that is wrong. Without it there is no position.
+void kwi_fail_place(kw_error *err, uint32_t position);
 
 // Adds to the sentence of a failure, as far as there is room.
 void kwi_fail_more(kw_error *err, const char *format, ...) KW_PRINTF(2, 3);

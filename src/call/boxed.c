@@ -17,16 +17,17 @@ kw_status kw_call_boxed(const kw_operator *op, kw_frame *frame)
     if (KW_UNLIKELY(op == NULL || frame == NULL)) {
         return KW_INVALID_ARGUMENT;
     }
+    kwi_frame_clear(frame);
     kw_call call = kw_call_begin(op);
     if (KW_UNLIKELY(call.table == NULL)) {
         return kw_call_refused(op);
     }
     uint32_t depth = kw_call_depth(call);
-    kw_keyset argument_keys;
-    kw_status status = kwi_frame_read(op, call.table, frame, &argument_keys);
+    kwi_frame_keys read = kwi_frame_read(op, call.table, frame);
+    kw_status status = read.status;
     if (KW_LIKELY(status == KW_OK)) {
         kw_keyset keys;
-        const kw_entry *entry = kw_call_select(call, argument_keys, &keys);
+        const kw_entry *entry = kw_call_select(call, read.keys, &keys);
         status = kwi_frame_run(entry, op, keys, frame);
     }
     kw_call_end(call, depth);
@@ -81,6 +82,7 @@ kw_status kw_redispatch_boxed(const kw_operator *op, kw_keyset keys, kw_frame *f
     if (KW_UNLIKELY(op == NULL || frame == NULL)) {
         return KW_INVALID_ARGUMENT;
     }
+    kwi_frame_renew(op, frame);
     const kw_table *table = kw_redispatch_table(op);
     kw_status status;
     if (KW_LIKELY(table != NULL)) {

@@ -33,13 +33,12 @@ static kw_status run_exact(kw_call call, const kw_table *fallbacks, const kw_ope
     if (!call.table->visible) {
         return kwi_call_error_removed(); // a fallback serves operators that are there
     }
-    kw_keyset argument_keys;
-    kw_status status = kwi_frame_read(op, call.table, frame, &argument_keys);
-    if (status != KW_OK) {
-        return status;
+    kwi_frame_keys read = kwi_frame_read(op, call.table, frame);
+    if (read.status != KW_OK) {
+        return read.status;
     }
     kw_keyset keys;
-    (void)kw_call_select(call, argument_keys, &keys);
+    (void)kw_call_select(call, read.keys, &keys);
     const kw_entry *entry = find_exact(call.table, fallbacks, (unsigned)kw_key_slot(key));
     if (entry == NULL) {
         return kw_fail(KW_NO_KERNEL_FOR_KEY,
@@ -54,6 +53,7 @@ kw_status kw_call_boxed_for_key(const kw_operator *op, kw_key key, kw_frame *fra
     if (op == NULL || frame == NULL) {
         return KW_INVALID_ARGUMENT;
     }
+    kwi_frame_clear(frame);
     if (kw_key_slot(key) < 0) {
         return kw_call_failed(op, kw_fail(KW_ALIAS_KEY, "%s has no slot", kw_key_name(key)));
     }
@@ -129,6 +129,7 @@ kw_status kw_kernel_call_boxed(const kw_kernel_handle *handle, kw_keyset keys, k
     if (handle == NULL || handle->op == NULL || frame == NULL) {
         return KW_INVALID_ARGUMENT;
     }
+    kwi_frame_clear(frame);
     kw_call call = kw_call_begin(handle->op);
     if (call.table == NULL) {
         return kw_call_refused(handle->op);

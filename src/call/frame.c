@@ -9,21 +9,22 @@
 #include <keyway/call.h>
 
 #include "registry/dispatcher.h"
+#include "registry/hooks.h"
 #include "registry/operator.h"
+#include "value/view.h"
 
-// The keys of one value in a place where the schema has tensors.
-static kw_keyset value_keys(const kw_value *value, const kw_tensor_type *type)
+// Bytes of the longest sentence about a view.
+#define SENTENCE_BYTES 128
+
+// Out of line, as what is rare, so that the loop over tensors has its registers to itself.
+__attribute__((noinline)) static kw_keyset list_keys(const kw_value *value,
+                                                     const kw_tensor_type *type)
 {
     kw_keyset keys = kw_keyset_empty();
-    if (value->tag == KW_TAG_TENSOR) {
-        return type->keys(value->as.as_tensor);
-    }
-    if (value->tag == KW_TAG_TENSOR_LIST) {
-        for (uint32_t i = 0; i < value->count; i++) {
-            void *tensor = value->as.as_tensors[i];
-            if (tensor != NULL) {
-                keys = kw_keyset_union(keys, type->keys(tensor));
-            }
+    for (uint32_t i = 0; i < value->count; i++) {
+        void *tensor = value->as.as_tensors[i];
+        if (tensor != NULL) {
+            keys = kw_keyset_union(keys, type->keys(tensor));
         }
     }
     return keys;
@@ -33,15 +34,19 @@ static kw_keyset frame_keys(uint64_t tensor_mask, const kw_tensor_type *type, co
 {
     kw_keyset keys = kw_keyset_empty();
     for (uint64_t left = tensor_mask; left != 0; left &= left - 1) {
-        const kw_value *value = &frame->args[__builtin_ctzll(left)];
-        keys = kw_keyset_union(keys, value_keys(value, type));
+        const kw_value *value = &frame->args[(unsigned)__builtin_ctzll(left)];
+        if (KW_LIKELY(value->tag == KW_TAG_TENSOR)) {
+            keys = kw_keyset_union(keys, type->keys(value->as.as_tensor));
+        } else if (value->tag == KW_TAG_TENSOR_LIST) {
+            keys = kw_keyset_union(keys, list_keys(value, type));
+        }
     }
     return keys;
 }
 
 // Generators have keys only if the tensor type can read them.
-static kw_keyset generator_keys(uint64_t generator_mask, const kw_tensor_type *type,
-                                const kw_frame *frame)
+__attribute__((noinline)) static kw_keyset
+generator_keys(uint64_t generator_mask, const kw_tensor_type *type, const kw_frame *frame)
 {
     kw_keyset keys = kw_keyset_empty();
     for (uint64_t left = generator_mask; left != 0; left &= left - 1) {
@@ -53,7 +58,7 @@ static kw_keyset generator_keys(uint64_t generator_mask, const kw_tensor_type *t
     return keys;
 }
 
-KW_COLD static kw_status refuse_frame(const kwi_schema *schema, const kw_frame *frame)
+KW_COLD static kw_status refuse_frame(const kw_schema *schema, const kw_frame *frame)
 {
     return kw_fail(KW_WRONG_VALUE,
                    "the frame has %u arguments and %u returns; `%s` takes %u and gives %u",
@@ -62,7 +67,7 @@ KW_COLD static kw_status refuse_frame(const kwi_schema *schema, const kw_frame *
 }
 
 // Counts as the schema has them; "..." in it takes any number more.
-static bool fits(const kwi_schema *schema, const kw_frame *frame)
+static bool fits(const kw_schema *schema, const kw_frame *frame)
 {
     bool args_fit = frame->arg_count == schema->arg_count ||
                     (schema->vararg && frame->arg_count > schema->arg_count);
@@ -83,45 +88,40 @@ kw_status kwi_frame_check(const kw_table *table, const kw_frame *frame)
     if (KW_UNLIKELY(table->definition == NULL)) {
         return KW_OK;
     }
-    const kwi_schema *schema = table->definition->schema;
+    const kw_schema *schema = table->definition->schema;
     return KW_LIKELY(fits(schema, frame)) ? KW_OK : refuse_frame(schema, frame);
 }
 
-kw_status kwi_frame_read(const kw_operator *op, const kw_table *table, const kw_frame *frame,
-                         kw_keyset *out_keys)
+kwi_frame_keys kwi_frame_read(const kw_operator *op, const kw_table *table, const kw_frame *frame)
 {
-    *out_keys = kw_keyset_empty();
     kw_status status = kwi_frame_check(table, frame);
     if (KW_UNLIKELY(status != KW_OK || table->definition == NULL)) {
-        return status;
+        return (kwi_frame_keys){kw_keyset_empty(), status};
     }
-    const kwi_schema *schema = table->definition->schema;
+    const kw_schema *schema = table->definition->schema;
     const kw_tensor_type *type = kwi_dispatcher_tensor_type(op->dispatcher);
     if (KW_UNLIKELY(type == NULL) && schema->tensor_mask != 0) {
-        return refuse_tensors();
+        return (kwi_frame_keys){kw_keyset_empty(), refuse_tensors()};
     }
-    *out_keys = frame_keys(schema->tensor_mask, type, frame);
+    kw_keyset keys = frame_keys(schema->tensor_mask, type, frame);
     if (KW_UNLIKELY(schema->generator_mask != 0) && type != NULL && type->generator_keys != NULL) {
-        kw_keyset more = generator_keys(schema->generator_mask, type, frame);
-        *out_keys = kw_keyset_union(*out_keys, more);
+        keys = kw_keyset_union(keys, generator_keys(schema->generator_mask, type, frame));
     }
-    return KW_OK;
+    return (kwi_frame_keys){keys, KW_OK};
 }
 
-static void clear_returns(kw_frame *frame)
+void kwi_frame_release(const kw_operator *op, kw_frame *frame)
 {
-    for (uint32_t i = 0; i < frame->return_count; i++) {
-        frame->returns[i] = kw_value_none();
-    }
+    const kw_tensor_type *type = op != NULL ? kwi_dispatcher_tensor_type(op->dispatcher) : NULL;
+    kw_frame_release_returns(frame, type);
 }
 
-kw_status kwi_frame_run(const kw_entry *entry, const kw_operator *op, kw_keyset keys,
-                        kw_frame *frame)
+kw_status kwi_frame_refuse(const kw_kernel *kernel, kw_frame *frame, uint32_t index)
 {
-    clear_returns(frame);
-    kw_status status = entry->kernel->boxed(entry->kernel, op, keys, frame);
-    if (KW_UNLIKELY(status != KW_OK)) {
-        clear_returns(frame); // nothing in them is owned
-    }
-    return status;
+    char sentence[SENTENCE_BYTES];
+    kwi_text text;
+    kwi_text_init(&text, sentence, sizeof sentence);
+    kwi_view_explain(&text, &frame->returns[index], index);
+    kwi_boxed_refuse_frame(kernel, frame, sentence);
+    return KW_WRONG_VALUE;
 }

@@ -8,27 +8,24 @@
 
 #include <keyway/call.h>
 
+#include "call/frame.h"
 #include "call/top.h"
-#include "registry/dispatcher.h"
 #include "registry/operator.h"
 #include "registry/registration.h"
 
 kw_status kwi_boxed_invoke_top(const kw_kernel *self, kw_keyset keys, kw_frame *frame)
 {
-    return self->boxed(self, kwi_top_table()->block.owner, keys, frame);
+    const kw_operator *op = kwi_top_table()->block.owner;
+    kw_status status = self->boxed(self, op, keys, frame);
+    if (KW_UNLIKELY(status != KW_OK)) {
+        kwi_frame_release(op, frame);
+    }
+    return status;
 }
 
 void kwi_boxed_refuse_frame(const kw_kernel *self, kw_frame *frame, const char *sentence)
 {
-    const kw_operator *op = kwi_top_table()->block.owner;
-    const kw_tensor_type *type = op != NULL ? kwi_dispatcher_tensor_type(op->dispatcher) : NULL;
-    for (uint32_t i = 0; i < frame->return_count; i++) {
-        kw_value *value = &frame->returns[i];
-        if (value->tag == KW_TAG_TENSOR && type != NULL && type->release != NULL) {
-            type->release(value->as.as_tensor);
-        }
-        *value = kw_value_none();
-    }
+    kwi_frame_release(kwi_top_table()->block.owner, frame);
     (void)kw_fail(KW_WRONG_VALUE, "%s: %s", kwi_kernel_of(self)->registration.name, sentence);
 }
 
@@ -41,7 +38,7 @@ kw_status kwi_unbox_by_ffi(const kw_kernel *self, const kw_operator *op, kw_keys
     err.struct_size = sizeof err;
     err.status = KW_OK;
     kw_status status =
-        kwi_signature_unbox(kernel->signature, self, kernel->unboxed, keys, frame, &err);
+        kwi_signature_unbox(kernel->signature, self, self->unboxed, keys, frame, &err);
     if (KW_UNLIKELY(err.status != KW_OK)) {
         return kw_fail(err.status, "%s", err.text);
     }

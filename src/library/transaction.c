@@ -19,6 +19,7 @@ struct kw_transaction {
     kwi_change *changes;
     size_t count;
     size_t capacity;
+    kw_error error; // of the last staging that failed
 };
 
 kw_status kw_transaction_begin(kw_dispatcher *dispatcher, kw_transaction **out_tx, kw_error *err)
@@ -32,6 +33,7 @@ kw_status kw_transaction_begin(kw_dispatcher *dispatcher, kw_transaction **out_t
         return kwi_fail_memory(err);
     }
     tx->dispatcher = dispatcher;
+    tx->error.struct_size = sizeof tx->error;
     *out_tx = tx;
     return KW_OK;
 }
@@ -43,6 +45,30 @@ static void free_transaction(kw_transaction *tx)
     }
     kwi_free(tx->changes, tx->capacity * sizeof *tx->changes);
     kwi_free(tx, sizeof *tx);
+}
+
+const kw_error *kw_transaction_error(const kw_transaction *tx)
+{
+    return &tx->error;
+}
+
+// Where a staging function writes its failure, and how it then answers: the transaction keeps what
+// the caller gets.
+static kw_error *own_error(kw_transaction *tx, kw_error *err)
+{
+    return tx != NULL ? &tx->error : err;
+}
+
+static kw_status answer(const kw_transaction *tx, kw_status status, kw_error *err)
+{
+    if (status == KW_OK || tx == NULL) {
+        return status;
+    }
+    (void)kwi_fail(err, status, "%s", tx->error.text);
+    if (err != NULL && err->struct_size >= sizeof *err) {
+        err->position = tx->error.position;
+    }
+    return status;
 }
 
 static void free_records(kw_transaction *tx)
@@ -122,7 +148,7 @@ static kw_status make_definition(kw_library *library, const kw_definition *defin
     if (status != KW_OK) {
         return status;
     }
-    const kwi_schema *schema = (*out_made)->schema;
+    const kw_schema *schema = (*out_made)->schema;
     char name[KWI_NAME_MAX + 1];
     status = kwi_library_full_name(library, schema->name, name, sizeof name, err);
     if (status == KW_OK && strcmp(name, schema->name) != 0) {
@@ -141,9 +167,9 @@ static kw_status make_definition(kw_library *library, const kw_definition *defin
     return status;
 }
 
-kw_status kw_transaction_define(kw_transaction *tx, kw_library *library,
-                                const kw_definition *definition, kw_registration *out_registration,
-                                kw_error *err)
+static kw_status stage_define(kw_transaction *tx, kw_library *library,
+                              const kw_definition *definition, kw_registration *out_registration,
+                              kw_error *err)
 {
     kw_status status = prepare(tx, library, err);
     if (status != KW_OK) {
@@ -178,10 +204,18 @@ kw_status kw_transaction_define(kw_transaction *tx, kw_library *library,
     return KW_OK;
 }
 
-// NOLINTNEXTLINE(readability-function-size): seven parameters, each a thing of its own to a caller
-kw_status kw_transaction_impl(kw_transaction *tx, kw_library *library, const char *name, kw_key key,
-                              const kw_kernel_descriptor *kernel, kw_registration *out_registration,
-                              kw_error *err)
+kw_status kw_transaction_define(kw_transaction *tx, kw_library *library,
+                                const kw_definition *definition, kw_registration *out_registration,
+                                kw_error *err)
+{
+    kw_status status = stage_define(tx, library, definition, out_registration, own_error(tx, err));
+    return answer(tx, status, err);
+}
+
+// NOLINTNEXTLINE(readability-function-size): see kw_transaction_impl()
+static kw_status stage_impl(kw_transaction *tx, kw_library *library, const char *name, kw_key key,
+                            const kw_kernel_descriptor *kernel, kw_registration *out_registration,
+                            kw_error *err)
 {
     kw_status status = prepare(tx, library, err);
     char full[KWI_NAME_MAX + 1];
@@ -217,6 +251,16 @@ kw_status kw_transaction_impl(kw_transaction *tx, kw_library *library, const cha
     return KW_OK;
 }
 
+// NOLINTNEXTLINE(readability-function-size): seven parameters, each a thing of its own to a caller
+kw_status kw_transaction_impl(kw_transaction *tx, kw_library *library, const char *name, kw_key key,
+                              const kw_kernel_descriptor *kernel, kw_registration *out_registration,
+                              kw_error *err)
+{
+    kw_status status =
+        stage_impl(tx, library, name, key, kernel, out_registration, own_error(tx, err));
+    return answer(tx, status, err);
+}
+
 static kw_status check_fallback(kw_key key, const kw_kernel_descriptor *kernel, kw_error *err)
 {
     if (key == KW_KEY_Undefined) {
@@ -235,9 +279,9 @@ static kw_status check_fallback(kw_key key, const kw_kernel_descriptor *kernel, 
     return KW_OK;
 }
 
-kw_status kw_transaction_fallback(kw_transaction *tx, kw_library *library, kw_key key,
-                                  const kw_kernel_descriptor *kernel,
-                                  kw_registration *out_registration, kw_error *err)
+static kw_status stage_fallback(kw_transaction *tx, kw_library *library, kw_key key,
+                                const kw_kernel_descriptor *kernel,
+                                kw_registration *out_registration, kw_error *err)
 {
     kw_status status = prepare(tx, library, err);
     kw_key stored = KW_KEY_Undefined;
@@ -263,23 +307,32 @@ kw_status kw_transaction_fallback(kw_transaction *tx, kw_library *library, kw_ke
     return status;
 }
 
+kw_status kw_transaction_fallback(kw_transaction *tx, kw_library *library, kw_key key,
+                                  const kw_kernel_descriptor *kernel,
+                                  kw_registration *out_registration, kw_error *err)
+{
+    kw_status status =
+        stage_fallback(tx, library, key, kernel, out_registration, own_error(tx, err));
+    return answer(tx, status, err);
+}
+
 kw_status kw_transaction_remove(kw_transaction *tx, kw_library *library,
                                 kw_registration registration, kw_error *err)
 {
-    kw_status status = prepare(tx, library, err);
+    kw_status status = prepare(tx, library, own_error(tx, err));
     if (status == KW_OK) {
         add(tx, KWI_CHANGE_REMOVE, library)->id = registration;
     }
-    return status;
+    return answer(tx, status, err);
 }
 
 kw_status kw_transaction_close(kw_transaction *tx, kw_library *library, kw_error *err)
 {
-    kw_status status = prepare(tx, library, err);
+    kw_status status = prepare(tx, library, own_error(tx, err));
     if (status == KW_OK) {
         (void)add(tx, KWI_CHANGE_CLOSE, library);
     }
-    return status;
+    return answer(tx, status, err);
 }
 
 kw_status kw_transaction_commit(kw_transaction *take_tx, const kw_commit_options *options,

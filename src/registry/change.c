@@ -13,6 +13,9 @@
 #include "base/yield.h"
 #include "registry/clash.h"
 #include "registry/dispatcher.h"
+#include "registry/hooks.h"
+#include "registry/intern.h"
+#include "registry/operator.h"
 #include "registry/world.h"
 
 void kwi_staging_mark(kwi_staging *staging, kw_operator *op)
@@ -99,76 +102,41 @@ static void take_from_owner(kwi_registration *registration) KWI_REQUIRES(kwi_rol
 
 // Definitions -------------------------------------------------------------------------------------
 
-// Note [Loose kernels]
-//
-// Boxed kernels fit every C signature. While an operator has nothing but them, it is bound to none:
-// a registration that brings another signature gets the entry of that one, and they go with it.
-static void move_kernels(kw_operator *from, kw_operator *to) KWI_REQUIRES(kwi_role_writer)
+// Finds or makes the operator's entry. Says who clashes with whom over the C signature.
+static kw_status intern(kwi_change *change, kwi_staging *staging, const kwi_wanted *wanted,
+                        kw_error *err) KWI_REQUIRES(kwi_role_writer)
 {
-    KWI_ASSERT(to->kernels == NULL);
-    to->kernels = from->kernels;
-    from->kernels = NULL;
-    for (kwi_kernel *kernel = to->kernels; kernel != NULL; kernel = kernel->older) {
-        kernel->entry = to;
-    }
-}
-
-// Undoes what intern() did beside finding the entry.
-static void give_up_entry(kwi_change *change) KWI_REQUIRES(kwi_role_writer)
-{
-    if (change->moved_from != NULL) {
-        move_kernels(change->op, change->moved_from);
-        change->moved_from = NULL;
-    }
-    if (change->has_set_slot) {
-        kwi_signature_pool_put(change->op->slot);
-        change->op->slot = NULL;
-        change->has_set_slot = false;
-    }
-}
-
-// Finds or makes the operator's entry, and remembers whether that fixed its signature.
-static kw_status intern(kwi_change *change, kwi_staging *staging, const char *name,
-                        const char *code, kw_error *err) KWI_REQUIRES(kwi_role_writer)
-{
-    kw_dispatcher *dispatcher = staging->dispatcher;
-    kw_operator *in_use = kwi_dispatcher_registered(dispatcher, name);
-    const kw_operator *before = kwi_dispatcher_entry(dispatcher, name, code);
-    bool was_unknown = before != NULL && before->slot == NULL;
-    kw_status status = kwi_dispatcher_intern(dispatcher, name, code, &change->op, err);
+    kwi_interning *entry = &change->entry;
+    kw_status status = kwi_intern(staging->dispatcher, wanted, entry, err);
     if (status == KW_SIGNATURE_MISMATCH) {
         const kwi_registration *here = change->kernel != NULL ? &change->kernel->registration
                                                               : &change->definition->registration;
-        return kwi_clash_signature(before, code, here, err);
+        return kwi_clash_signature(entry->op, wanted->code, here, err);
     }
-    if (status != KW_OK) {
-        return status;
+    if (status == KW_OK && entry->moved_from != NULL) {
+        kwi_staging_mark(staging, entry->moved_from);
     }
-    change->has_set_slot = was_unknown && code != NULL;
-    if (in_use != NULL && in_use != change->op) {
-        move_kernels(in_use, change->op);
-        change->moved_from = in_use;
-        kwi_staging_mark(staging, in_use);
-    }
-    return KW_OK;
+    return status;
 }
 
 static kw_status define(kwi_change *change, kwi_staging *staging, kw_error *err)
     KWI_REQUIRES(kwi_role_writer)
 {
     kwi_definition *definition = change->definition;
-    const char *name = definition->schema->name;
-    const char *code = definition->code != NULL ? definition->code : "";
-    const kw_operator *there = kwi_dispatcher_entry(staging->dispatcher, name, code);
+    const kwi_wanted wanted = {.name = definition->schema->name,
+                               .code = definition->code != NULL ? definition->code : ""};
+    const kw_operator *there = kwi_registered(staging->dispatcher, wanted.name);
     if (there != NULL && there->definition != NULL) {
         return kwi_clash_definition(there->definition, definition, err);
     }
-    kw_status status = intern(change, staging, name, code, err);
+    kw_status status = there != NULL ? kwi_clash_schemas(definition, there->kernels, err) : KW_OK;
+    if (status == KW_OK) {
+        status = intern(change, staging, &wanted, err);
+    }
     if (status != KW_OK) {
         return status;
     }
-    kw_operator *op = change->op;
-    status = kwi_clash_schemas(definition, op->kernels, err);
+    kw_operator *op = change->entry.op;
     if (status == KW_OK) {
         const activity changed = {
             .kind = KW_EVENT_DEFINED, .op = op, .after = &definition->registration};
@@ -178,7 +146,7 @@ static kw_status define(kwi_change *change, kwi_staging *staging, kw_error *err)
         status = add_to_owner(&definition->registration, err);
     }
     if (status != KW_OK) {
-        give_up_entry(change);
+        kwi_intern_undo(&change->entry);
         return status;
     }
     definition->op = op;
@@ -190,24 +158,42 @@ static kw_status define(kwi_change *change, kwi_staging *staging, kw_error *err)
 
 static void undo_define(kwi_change *change) KWI_REQUIRES(kwi_role_writer)
 {
-    change->op->definition = NULL;
+    change->entry.op->definition = NULL;
     take_from_owner(&change->definition->registration);
-    give_up_entry(change);
+    kwi_intern_undo(&change->entry);
 }
 
 // Kernels -----------------------------------------------------------------------------------------
+
+// A boxed kernel is told its operator in each call, and may change its entry.
+static void bind(kwi_kernel *kernel, const kw_operator *op) KWI_REQUIRES(kwi_role_writer)
+{
+    if (kernel->kind != KW_KERNEL_UNBOXED) {
+        return;
+    }
+    bool is_plain = strcmp(op->slot->code, kernel->code) != 0;
+    const kwi_signature_slot *slot = is_plain ? op->other_slot : op->slot;
+    kernel->base.op = op;
+    kernel->signature = slot != NULL ? slot->signature : NULL; // NULL: it brings its own thunk
+}
 
 static kw_status implement(kwi_change *change, kwi_staging *staging, kw_error *err)
     KWI_REQUIRES(kwi_role_writer)
 {
     kwi_kernel *kernel = change->kernel;
-    bool is_unboxed = kernel->kind == KW_KERNEL_UNBOXED;
-    kw_status status = intern(change, staging, change->name, kernel->code, err);
+    const kwi_wanted wanted = {.name = change->name,
+                               .code = kernel->code,
+                               .is_kernel = true,
+                               .needs_other = kernel->base.boxed == kwi_unbox_by_ffi};
+    const kw_operator *there = kwi_registered(staging->dispatcher, change->name);
+    kw_status status = there != NULL ? kwi_clash_schema(there->definition, kernel, err) : KW_OK;
+    if (status == KW_OK) {
+        status = intern(change, staging, &wanted, err);
+    }
     if (status != KW_OK) {
         return status;
     }
-    kw_operator *op = change->op;
-    status = kwi_clash_schema(op->definition, kernel, err);
+    kw_operator *op = change->entry.op;
     if (status == KW_OK) {
         const activity changed = {
             .kind = KW_EVENT_KERNEL,
@@ -222,12 +208,11 @@ static kw_status implement(kwi_change *change, kwi_staging *staging, kw_error *e
         status = add_to_owner(&kernel->registration, err);
     }
     if (status != KW_OK) {
-        give_up_entry(change);
+        kwi_intern_undo(&change->entry);
         return status;
     }
     kernel->entry = op;
-    kernel->base.op = is_unboxed ? op : NULL; // a boxed one is told, and may change its entry
-    kernel->signature = is_unboxed ? op->slot->signature : NULL;
+    bind(kernel, op);
     kwi_kernel_push(&op->kernels, kernel);
     kwi_staging_mark(staging, op);
     return KW_OK;
@@ -235,9 +220,9 @@ static kw_status implement(kwi_change *change, kwi_staging *staging, kw_error *e
 
 static void undo_implement(kwi_change *change) KWI_REQUIRES(kwi_role_writer)
 {
-    kwi_kernel_unlink(&change->op->kernels, change->kernel);
+    kwi_kernel_unlink(&change->entry.op->kernels, change->kernel);
     take_from_owner(&change->kernel->registration);
-    give_up_entry(change);
+    kwi_intern_undo(&change->entry);
 }
 
 // Fallbacks ---------------------------------------------------------------------------------------

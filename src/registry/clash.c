@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "registry/operator.h"
+#include "schema/c_signature.h"
 
 // Longest description of one party; what does not fit ends in "...".
 #define PARTY_BYTES 256
@@ -18,6 +19,13 @@ static void describe(const kwi_registration *registration, char *buffer)
     kwi_text text;
     kwi_text_init(&text, buffer, PARTY_BYTES);
     kwi_registration_describe(registration, &text);
+}
+
+static void spell(const char *code, char *buffer)
+{
+    kwi_text text;
+    kwi_text_init(&text, buffer, PARTY_BYTES);
+    kwi_c_signature_spell(code, &text);
 }
 
 kw_status kwi_clash_definition(const kwi_definition *there, const kwi_definition *wanted,
@@ -84,15 +92,21 @@ kw_status kwi_clash_signature(const kw_operator *op, const char *code, const kwi
 {
     const kwi_registration *there = op->definition != NULL ? &op->definition->registration : NULL;
     for (const kwi_kernel *kernel = op->kernels; kernel != NULL; kernel = kernel->older) {
-        there = op->definition == NULL && kernel->unboxed != NULL ? &kernel->registration : there;
+        there =
+            op->definition == NULL && kernel->base.unboxed != NULL ? &kernel->registration : there;
     }
     KWI_ASSERT(there != NULL); // boxed kernels alone hold none: Note [Loose kernels]
     char by[PARTY_BYTES];
     char wanted[PARTY_BYTES];
+    char spelled_there[PARTY_BYTES];
+    char spelled_here[PARTY_BYTES];
     describe(there, by);
     describe(here, wanted);
-    return kwi_fail(err, KW_SIGNATURE_MISMATCH, "`%s` has the C signature `%s` of %s; %s has `%s`",
-                    op->name, op->slot->code, by, wanted, code);
+    spell(op->slot->code, spelled_there);
+    spell(code, spelled_here);
+    return kwi_fail(err, KW_SIGNATURE_MISMATCH,
+                    "`%s` has the C signature `%s`, %s, of %s; %s has `%s`, %s", op->name,
+                    op->slot->code, spelled_there, by, wanted, code, spelled_here);
 }
 
 kw_status kwi_clash_fallback(const kwi_kernel *there, const kwi_kernel *wanted, kw_error *err)

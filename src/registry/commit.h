@@ -21,6 +21,7 @@
 
 #include "base/role.h"
 #include "base/vector.h"
+#include "registry/intern.h"
 #include "registry/registration.h"
 
 typedef enum kwi_change_kind {
@@ -42,9 +43,7 @@ typedef struct kwi_change {
 
     // How it is undone. guard: lock writer.
     bool is_applied;
-    bool has_set_slot;        // DEFINE, IMPL: the operator's signature was not known before
-    kw_operator *op;          // DEFINE, IMPL
-    kw_operator *moved_from;  // DEFINE, IMPL: the entry that loose kernels came from
+    kwi_interning entry;      // DEFINE, IMPL
     kwi_pointers removed;     // REMOVE, CLOSE: what was taken out, in that order
     kwi_pointers *restore_to; // REMOVE, CLOSE: the owner's list, while `removed` is out of it
 } kwi_change;

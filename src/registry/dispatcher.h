@@ -86,19 +86,4 @@ static inline const kw_tensor_type *kwi_dispatcher_tensor_type(const kw_dispatch
 kw_status kwi_dispatcher_adopt_tensor_type(kw_dispatcher *dispatcher, const kw_tensor_type *type,
                                            kw_error *err) KWI_REQUIRES(kwi_role_writer);
 
-// The entry of a name that has registrations; there is at most one. NULL: none.
-kw_operator *kwi_dispatcher_registered(const kw_dispatcher *dispatcher, const char *name)
-    KWI_REQUIRES(kwi_role_writer);
-
-// The entry that a registration of this name and signature belongs to: the one that has
-// registrations, even if its signature is another one; else one of the name's older entries that
-// fits; NULL if a new one is due.
-kw_operator *kwi_dispatcher_entry(const kw_dispatcher *dispatcher, const char *name,
-                                  const char *code) KWI_REQUIRES(kwi_role_writer);
-
-// Finds or makes the entry for a name and signature: "" for a signature without a C form, NULL for
-// a boxed kernel that comes before the definition, which fits every signature.
-kw_status kwi_dispatcher_intern(kw_dispatcher *dispatcher, const char *name, const char *code,
-                                kw_operator **out_op, kw_error *err) KWI_REQUIRES(kwi_role_writer);
-
 #endif // KWI_REGISTRY_DISPATCHER_H

@@ -17,7 +17,11 @@
 #include "registry/inspect.h"
 #include "registry/operator.h"
 #include "registry/world.h"
+#include "schema/c_signature.h"
 #include "table/resolve.h"
+
+// Longest spelled C signature in a text; what does not fit ends in "...".
+#define SPELLED_BYTES 320
 
 // The entry of a name that is visible to the thread; entries of other signatures may have had the
 // name before. Inside a section. `*out_table` is the table it is visible by.
@@ -113,13 +117,19 @@ static kw_status check_signature(const kwi_definition *definition, const char *n
     }
     if (definition->code == NULL) {
         return kwi_fail(err, KW_SIGNATURE_MISMATCH,
-                        "the schema of `%s` has a type without a C form; call it with frames",
+                        "the schema of `%s` ends in \"...\", which has no C form; call it with "
+                        "frames",
                         name);
     }
     if (strcmp(definition->code, signature) != 0) {
+        char spelled[SPELLED_BYTES];
+        kwi_text text;
+        kwi_text_init(&text, spelled, sizeof spelled);
+        kwi_c_signature_spell(definition->code, &text);
         return kwi_fail(err, KW_SIGNATURE_MISMATCH,
-                        "`%s` has the C signature `%s`, not `%s`; its schema is `%s`", name,
-                        definition->code, signature, definition->schema->text);
+                        "`%s` has the C signature `%s`, not `%s`: its schema is `%s`, its kernels "
+                        "are %s",
+                        name, definition->code, signature, definition->schema->text, spelled);
     }
     return KW_OK;
 }
@@ -140,6 +150,11 @@ kw_status kw_operator_find_typed(kw_dispatcher *dispatcher, const char *name, co
         *out_op = op;
     }
     return status;
+}
+
+const kw_tensor_type *kw_operator_tensor_type(const kw_operator *op)
+{
+    return op != NULL ? kwi_dispatcher_tensor_type(op->dispatcher) : NULL;
 }
 
 const char *kw_operator_name(const kw_operator *op)

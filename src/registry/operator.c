@@ -50,6 +50,7 @@ void kwi_operator_free(kw_operator *op)
         kwi_table_destroy(table); // of an operator without registrations: it names nothing
     }
     kwi_signature_pool_put(op->slot);
+    kwi_signature_pool_put(op->other_slot);
     kwi_signature_pool_put(op->end_slot);
     kwi_free(op, kwi_operator_bytes(op));
 }
@@ -102,6 +103,17 @@ void kwi_kernel_relink(kwi_kernel **list, kwi_kernel *kernel)
     }
 }
 
+// The function to call an unboxed kernel through with the operator's C signature; NULL: its boxing
+// entry. See Note [Plain kernels of symbolic operators].
+static kw_function entry_function(const kw_operator *op, const kwi_kernel *kernel)
+    KWI_REQUIRES(kwi_role_writer)
+{
+    if (kernel->kind != KW_KERNEL_UNBOXED || strcmp(op->slot->code, kernel->code) == 0) {
+        return kernel->base.unboxed;
+    }
+    return kernel->symbolic;
+}
+
 // One candidate for each key that has a kernel: the first in the list, which is the newest.
 static size_t collect(const kw_operator *op, kwi_candidate *candidates)
     KWI_REQUIRES(kwi_role_writer)
@@ -115,7 +127,7 @@ static size_t collect(const kw_operator *op, kwi_candidate *candidates)
             *word |= bit;
             candidates[count++] = (kwi_candidate){
                 .kernel = &kernel->base,
-                .unboxed = kernel->unboxed,
+                .unboxed = entry_function(op, kernel),
                 .key = kernel->key,
                 .fallthrough = kernel->kind == KW_KERNEL_FALLTHROUGH,
             };
@@ -166,6 +178,7 @@ void kwi_operator_publish(kw_operator *op, kw_table *take_table, uint64_t versio
     kw_table *old = kwi_ptr_load_relaxed(&op->table); // relaxed: written under this lock
     retain_names(take_table);
     take_table->block.version = version;
+    op->was_defined |= take_table->definition != NULL;
     kwi_ptr_store_relaxed(&take_table->block.older, old); // relaxed: the next store publishes it
     kwi_ptr_store_release(&op->table, take_table);        // [pair: table-publish]
     if (old->block.state == KWI_BLOCK_NEWEST) {

@@ -6,7 +6,7 @@
 //
 // O1  `table` is never NULL: a chain ends in the permanent table of the entry's signature.
 // O2  `table` equals a fresh resolution of the registrations whenever the writer lock is free.
-// O3  The C signature of an entry never changes once it is known.
+// O3  The C signature of an entry never changes once a definition was in force.
 
 #ifndef KWI_REGISTRY_OPERATOR_H
 #define KWI_REGISTRY_OPERATOR_H
@@ -33,12 +33,15 @@ struct kw_operator {
     kwi_signature_slot *end_slot; // whose permanent table ends the chain
 
     // guard: lock writer.
-    kwi_signature_slot *slot KWI_GUARDED_BY(kwi_role_writer); // NULL: signature not known yet
+    kwi_signature_slot *slot KWI_GUARDED_BY(kwi_role_writer);       // NULL: signature not known yet
+    kwi_signature_slot *other_slot KWI_GUARDED_BY(kwi_role_writer); // Note [Two forms of a
+                                                                    // signature]; or NULL
     kwi_definition *definition KWI_GUARDED_BY(kwi_role_writer);
     kwi_kernel *kernels KWI_GUARDED_BY(kwi_role_writer); // newest first
     kw_table *pending KWI_GUARDED_BY(kwi_role_writer);   // made by a commit, not published yet
     kw_operator *next_dirty KWI_GUARDED_BY(kwi_role_writer);
     bool is_dirty KWI_GUARDED_BY(kwi_role_writer);
+    bool was_defined KWI_GUARDED_BY(kwi_role_writer); // a definition has been in force
 
     // guard: immutable.
     char name[];

@@ -78,7 +78,8 @@ static void set_functions(kwi_kernel *kernel, const kw_kernel_descriptor *descri
     kernel->destroy = descriptor->destroy;
     switch (descriptor->kind) {
     case KW_KERNEL_UNBOXED:
-        kernel->unboxed = descriptor->unboxed;
+        kernel->base.unboxed = descriptor->unboxed;
+        kernel->symbolic = descriptor->symbolic;
         kernel->base.boxed = descriptor->boxed != NULL ? descriptor->boxed : kwi_unbox_by_ffi;
         break;
     case KW_KERNEL_BOXED:
@@ -91,15 +92,15 @@ static void set_functions(kwi_kernel *kernel, const kw_kernel_descriptor *descri
 }
 
 // The schema a kernel says it was written for; a text that begins with its arguments has no name.
-static kw_status parse_kernel_schema(const kw_kernel_descriptor *descriptor,
-                                     kwi_schema **out_schema, kw_error *err)
+static kw_status parse_kernel_schema(const kw_kernel_descriptor *descriptor, kw_schema **out_schema,
+                                     kw_error *err)
 {
     const char *given = descriptor->schema;
     if (given == NULL) {
         return KW_OK;
     }
     if (given[0] != '(') {
-        return kwi_schema_parse(given, out_schema, err);
+        return kw_schema_parse(given, out_schema, err);
     }
     size_t bytes = strlen(given) + sizeof "kernel";
     char *named = kwi_allocate(bytes);
@@ -109,7 +110,7 @@ static kw_status parse_kernel_schema(const kw_kernel_descriptor *descriptor,
     kwi_text text;
     kwi_text_init(&text, named, bytes);
     kwi_text_add(&text, "kernel%s", given);
-    kw_status status = kwi_schema_parse(named, out_schema, err);
+    kw_status status = kw_schema_parse(named, out_schema, err);
     kwi_free(named, bytes);
     return status;
 }
@@ -159,13 +160,13 @@ void kwi_kernel_free(kwi_kernel *kernel)
     if (kernel != NULL) {
         fini_registration(&kernel->registration);
         kwi_free_string(kernel->code);
-        kwi_schema_destroy(kernel->schema);
+        kw_schema_destroy(kernel->schema);
         kwi_free(kernel, sizeof *kernel);
     }
 }
 
 // The schema's C signature; `*out_code` stays NULL when a type has no C form.
-static kw_status make_code(const kwi_schema *schema, char **out_code, kw_error *err)
+static kw_status make_code(const kw_schema *schema, char **out_code, kw_error *err)
 {
     char code[KWI_C_SIGNATURE_BYTES];
     kw_status status = kwi_schema_signature(schema, code, sizeof code);
@@ -187,7 +188,7 @@ kw_status kwi_definition_create(kwi_owner *owner, const char *schema,
     if (made == NULL) {
         return kwi_fail_memory(err);
     }
-    kw_status status = kwi_schema_parse(schema, &made->schema, err);
+    kw_status status = kw_schema_parse(schema, &made->schema, err);
     if (status == KW_OK) {
         status = make_code(made->schema, &made->code, err);
     }
@@ -210,7 +211,7 @@ void kwi_definition_free(kwi_definition *definition)
 {
     if (definition != NULL) {
         fini_registration(&definition->registration);
-        kwi_schema_destroy(definition->schema);
+        kw_schema_destroy(definition->schema);
         kwi_free_string(definition->code);
         kwi_free(definition, sizeof *definition);
     }

@@ -81,11 +81,11 @@ typedef struct kwi_kernel {
     // guard: immutable, but for `op` and `signature`, set before the kernel is published.
     kw_kernel base; // first: a kw_kernel in a table is a kwi_kernel
     kwi_registration registration;
-    kw_function unboxed; // NULL: reached through the boxing entry
+    kw_function symbolic; // Note [Plain kernels of symbolic operators]; or NULL
     void (*destroy)(void *user_data);
     char *code;                     // the C signature of an unboxed kernel, or NULL
-    kwi_schema *schema;             // what it was written for, or NULL
-    const kwi_signature *signature; // of the operator; NULL in fallbacks
+    kw_schema *schema;              // what it was written for, or NULL
+    const kwi_signature *signature; // of an unboxed kernel, by which libffi unboxes; else NULL
     kw_key key;
     uint8_t kind; // a kw_kernel_kind
 
@@ -100,7 +100,7 @@ typedef struct kwi_kernel {
 struct kwi_definition {
     // guard: immutable, but for `op` and `signature`, set before it is published.
     kwi_registration registration;
-    kwi_schema *schema;
+    kw_schema *schema;
     kw_operator *op;
     struct kwi_signature_slot *signature;
     kw_function box; // as given; NULL: the signature's own

@@ -31,13 +31,14 @@ typedef struct kwi_token {
 } kwi_token;
 
 typedef struct kwi_lexer {
-    const char *text; // borrowed, ends with a zero
+    const char *text; // borrowed, `length` bytes
+    uint32_t length;
     uint32_t position;
     uint32_t nesting; // open parentheses and brackets: inside them a newline is a blank
 } kwi_lexer;
 
 // Stands before the first token; blanks, newlines and comments before it are skipped.
-void kwi_lexer_init(kwi_lexer *lexer, const char *text);
+void kwi_lexer_init(kwi_lexer *lexer, const char *text, uint32_t length);
 
 // Never fails and never moves past the end, where it answers KWI_TOKEN_END for ever.
 kwi_token kwi_lexer_next(kwi_lexer *lexer);

@@ -79,9 +79,11 @@ static const char *describe(char c, char buffer[8])
 static kw_status fail_expected(const char *name, size_t offset, const char *expected, kw_error *err)
 {
     char found[8];
-    return kwi_fail(err, KW_MALFORMED_NAME,
-                    "operator name \"%.80s\": at byte %zu: expected %s but found %s", name, offset,
-                    expected, describe(name[offset], found));
+    (void)kwi_fail(err, KW_MALFORMED_NAME,
+                   "operator name \"%.80s\": at byte %zu: expected %s but found %s", name, offset,
+                   expected, describe(name[offset], found));
+    kwi_fail_place(err, (uint32_t)offset);
+    return KW_MALFORMED_NAME;
 }
 
 // Moves `position` over one identifier.
@@ -93,10 +95,12 @@ static kw_status check_part(const char *name, size_t *position, kw_error *err)
         return fail_expected(name, *position, "an identifier", err);
     }
     if (kwi_name_is_keyword(part, length)) {
-        return kwi_fail(err, KW_MALFORMED_NAME,
-                        "operator name \"%.80s\": at byte %zu: expected an identifier but found "
-                        "the word \"%.*s\"",
-                        name, *position, (int)length, part);
+        (void)kwi_fail(err, KW_MALFORMED_NAME,
+                       "operator name \"%.80s\": at byte %zu: expected an identifier but found "
+                       "the word \"%.*s\"",
+                       name, *position, (int)length, part);
+        kwi_fail_place(err, (uint32_t)*position);
+        return KW_MALFORMED_NAME;
     }
     *position += length;
     return KW_OK;
@@ -108,8 +112,10 @@ static kw_status check_overload(const char *name, size_t offset, size_t end, kw_
     if (problem == NULL) {
         return KW_OK;
     }
-    return kwi_fail(err, KW_BAD_OVERLOAD, "operator name \"%.80s\": at byte %zu: %s", name, offset,
-                    problem);
+    (void)kwi_fail(err, KW_BAD_OVERLOAD, "operator name \"%.80s\": at byte %zu: %s", name, offset,
+                   problem);
+    kwi_fail_place(err, (uint32_t)offset);
+    return KW_BAD_OVERLOAD;
 }
 
 kw_status kwi_name_check(const char *name, kw_error *err)

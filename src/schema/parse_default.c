@@ -10,18 +10,20 @@
 // Threads: any.
 // SPDX-License-Identifier: MIT
 
-#include "schema/constant.h"
-#include "schema/number.h"
+#include "schema/device.h"
+#include "schema/literal.h"
 #include "schema/parser.h"
 
-// What a constant is; kinds of types serve as kinds of values. Numbers follow the type `expected`
-// of the place: float and complex convert, others take what the number looks like.
+// Bytes of a device's name, longest included.
+#define DEVICE_BYTES 32
+
+// Where a constant stands. Numbers follow the type `expected` of the place.
 typedef struct constant_place {
-    uint8_t expected;  // a fake kind; KWI_TYPE_ANY inside an optional
-    bool scalar_types; // names of scalar types are numbers here
+    kw_type_kind expected; // a fake kind; KW_TYPE_ANY inside an optional
+    bool scalar_types;     // names of scalar types are numbers here
 } constant_place;
 
-static bool number(kwi_parser *parser, constant_place place, uint8_t *out_kind)
+static bool number(kwi_parser *parser, constant_place place, kwi_constant *out_constant)
 {
     bool negative = kwi_parser_take(parser, '-');
     const kwi_token token = parser->token;
@@ -29,84 +31,82 @@ static bool number(kwi_parser *parser, constant_place place, uint8_t *out_kind)
         return kwi_parser_fail(parser, negative ? "a number" : "a constant");
     }
     const char *text = parser->lexer.text + token.offset;
-    bool imaginary = text[token.length - 1] == 'j';
-    uint32_t length = token.length - (imaginary ? 1 : 0);
-    if (place.expected == KWI_TYPE_COMPLEX && !imaginary) {
+    if (place.expected == KW_TYPE_COMPLEX && text[token.length - 1] != 'j') {
         return kwi_parser_fail(parser, "an imaginary number, such as 2j");
     }
-    double as_double = 0;
-    int64_t as_integer = 0;
-    if (imaginary || place.expected == KWI_TYPE_FLOAT || kwi_number_is_float(text, length)) {
-        *out_kind = imaginary ? KWI_TYPE_COMPLEX : KWI_TYPE_FLOAT;
-        if (!kwi_number_double(text, length, &as_double)) {
-            return kwi_parser_fail(parser, "a number that a double can hold");
-        }
-    } else {
-        *out_kind = KWI_TYPE_INT;
-        if (!kwi_number_integer(text, length, negative, &as_integer)) {
-            return kwi_parser_fail(parser, "an integer of 64 bits");
-        }
+    if (!kwi_constant_number(text, token.length, negative, place.expected, out_constant)) {
+        return kwi_parser_fail(parser, out_constant->kind == KWI_CONSTANT_INT
+                                           ? "an integer of 64 bits"
+                                           : "a number that a double can hold");
     }
     return kwi_parser_take(parser, KWI_TOKEN_NUMBER);
 }
 
-static bool word(kwi_parser *parser, constant_place place, uint8_t *out_kind)
+static bool word(kwi_parser *parser, constant_place place, kwi_constant *out_constant)
 {
     const kwi_token token = parser->token;
-    int64_t value = 0;
+    *out_constant = (kwi_constant){.kind = KWI_CONSTANT_INT, .word = true};
     if (!kwi_constant_find(parser->lexer.text + token.offset, token.length, place.scalar_types,
-                           &value)) {
+                           &out_constant->as_int)) {
         return kwi_parser_fail(parser, "a constant");
     }
-    *out_kind = KWI_TYPE_INT;
     return kwi_parser_take(parser, KWI_TOKEN_IDENTIFIER);
 }
 
-static bool constant(kwi_parser *parser, constant_place place, uint8_t *out_kind)
+static bool constant(kwi_parser *parser, constant_place place, kwi_constant *out_constant)
 {
     switch (parser->token.kind) {
     case KWI_TOKEN_IDENTIFIER:
-        return word(parser, place, out_kind);
+        return word(parser, place, out_constant);
     case KWI_TOKEN_STRING:
-        *out_kind = KWI_TYPE_STRING;
+        *out_constant = (kwi_constant){.kind = KWI_CONSTANT_STRING};
         return kwi_parser_take(parser, KWI_TOKEN_STRING);
     case KWI_TOKEN_KEYWORD:
+        *out_constant = (kwi_constant){.kind = KWI_CONSTANT_BOOL};
         if (kwi_parser_token_is(parser, "None")) {
-            *out_kind = KWI_TYPE_NONE;
-        } else if (kwi_parser_token_is(parser, "True") || kwi_parser_token_is(parser, "False")) {
-            *out_kind = KWI_TYPE_BOOL;
-        } else {
+            out_constant->kind = KWI_CONSTANT_NONE;
+        } else if (!kwi_parser_token_is(parser, "True") && !kwi_parser_token_is(parser, "False")) {
             return kwi_parser_fail(parser, "a constant");
         }
         return kwi_parser_take(parser, KWI_TOKEN_KEYWORD);
     default:
-        return number(parser, place, out_kind);
+        return number(parser, place, out_constant);
     }
+}
+
+// The kind of constant that an element of a list is; KWI_CONSTANT_NONE: such a list has no default.
+static kwi_constant_kind element_kind(kw_type_kind fake)
+{
+    bool is_int = fake == KW_TYPE_INT;
+    bool is_float = fake == KW_TYPE_FLOAT;
+    kwi_constant_kind other = fake == KW_TYPE_BOOL      ? KWI_CONSTANT_BOOL
+                              : fake == KW_TYPE_COMPLEX ? KWI_CONSTANT_COMPLEX
+                                                        : KWI_CONSTANT_NONE;
+    return is_int ? KWI_CONSTANT_INT : is_float ? KWI_CONSTANT_FLOAT : other;
 }
 
 static bool list_element(kwi_parser *parser, constant_place place)
 {
     uint32_t offset = parser->token.offset;
-    uint8_t kind = KWI_TYPE_NONE;
-    if (!constant(parser, place, &kind)) {
+    kwi_constant read = {.kind = KWI_CONSTANT_NONE};
+    if (!constant(parser, place, &read)) {
         return false;
     }
-    return kind == place.expected ||
+    return read.kind == element_kind(place.expected) ||
            kwi_parser_fail_at(parser, offset, "expected a constant of type %s for the list",
                               kwi_type_kind_word(place.expected));
 }
 
 // A sized list may take one constant for all its elements, but no word.
-static bool list_default(kwi_parser *parser, const kwi_type *type)
+static bool list_default(kwi_parser *parser, const kw_type *list)
 {
-    const constant_place place = {.expected = kwi_type_kind_fake(type->kind),
-                                  .scalar_types = type->kind == KWI_TYPE_SCALAR_TYPE};
-    bool numeric = place.expected == KWI_TYPE_INT || place.expected == KWI_TYPE_FLOAT ||
-                   place.expected == KWI_TYPE_COMPLEX || place.expected == KWI_TYPE_BOOL;
-    if (!numeric || type->element_optional) {
+    kw_type_kind kind = (kw_type_kind)kwi_draft_node(parser, list->first_child)->type.kind;
+    const constant_place place = {.expected = kwi_type_kind_fake(kind),
+                                  .scalar_types = kind == KW_TYPE_SCALAR_TYPE};
+    if (element_kind(place.expected) == KWI_CONSTANT_NONE) {
         return kwi_parser_fail(parser, "no default: a list of this type cannot have one");
     }
-    if (type->sized && parser->token.kind != '[' && parser->token.kind != KWI_TOKEN_IDENTIFIER) {
+    if (list->sized && parser->token.kind != '[' && parser->token.kind != KWI_TOKEN_IDENTIFIER) {
         return list_element(parser, place);
     }
     if (!kwi_parser_expect(parser, '[', "'['")) {
@@ -123,45 +123,69 @@ static bool list_default(kwi_parser *parser, const kwi_type *type)
     return kwi_parser_expect(parser, ']', "',' or ']'");
 }
 
-static bool plain_default(kwi_parser *parser, uint8_t kind)
+static bool device(kwi_parser *parser)
+{
+    const kwi_token token = parser->token;
+    char name[DEVICE_BYTES];
+    kwi_device read;
+    if (token.kind == KWI_TOKEN_STRING) {
+        const kwi_constant string = {
+            .as_literal = {parser->lexer.text + token.offset, token.length}};
+        size_t length = kwi_constant_string(&string, name, sizeof name);
+        if (length > sizeof name || !kwi_device_parse(name, length, &read)) {
+            return kwi_parser_fail(parser, "a device, such as \"cpu\" or \"cuda:0\"");
+        }
+    }
+    return kwi_parser_expect(parser, KWI_TOKEN_STRING, "a string");
+}
+
+static bool plain_default(kwi_parser *parser, kw_type_kind kind)
 {
     const constant_place place = {.expected = kwi_type_kind_fake(kind),
-                                  .scalar_types = kind == KWI_TYPE_SCALAR_TYPE};
-    uint8_t constant_kind = KWI_TYPE_NONE;
-    switch (place.expected) {
-    case KWI_TYPE_TENSOR:
-    case KWI_TYPE_GENERATOR:
-    case KWI_TYPE_QUANTIZER:
+                                  .scalar_types = kind == KW_TYPE_SCALAR_TYPE};
+    kwi_constant read = {.kind = KWI_CONSTANT_NONE};
+    switch ((int)place.expected) {
+    case KW_TYPE_TENSOR:
+    case KW_TYPE_GENERATOR:
+    case KW_TYPE_QUANTIZER:
         return kwi_parser_token_is(parser, "None")
                    ? kwi_parser_take(parser, KWI_TOKEN_KEYWORD)
                    : kwi_parser_fail(parser, "None, the only default of this type");
-    case KWI_TYPE_DEVICE:
-        return kwi_parser_expect(parser, KWI_TOKEN_STRING, "a string");
-    case KWI_TYPE_SCALAR:
-    case KWI_TYPE_INT:
-    case KWI_TYPE_FLOAT:
-    case KWI_TYPE_BOOL:
-    case KWI_TYPE_COMPLEX:
-    case KWI_TYPE_STRING:
-        return constant(parser, place, &constant_kind);
+    case KW_TYPE_DEVICE:
+        return device(parser);
+    case KW_TYPE_SCALAR:
+    case KW_TYPE_INT:
+    case KW_TYPE_FLOAT:
+    case KW_TYPE_BOOL:
+    case KW_TYPE_COMPLEX:
+    case KW_TYPE_STRING:
+        return constant(parser, place, &read);
     default:
         return kwi_parser_fail(parser, "no default: this type cannot have one");
     }
 }
 
-bool kwi_parse_default(kwi_parser *parser, kwi_argument *argument)
+static bool optional_default(kwi_parser *parser, const kw_type *optional)
 {
-    const kwi_type *type = &argument->type;
+    const kw_type *inside = &kwi_draft_node(parser, optional->first_child)->type;
+    const constant_place place = {.expected = KW_TYPE_ANY,
+                                  .scalar_types = inside->kind == KW_TYPE_SCALAR_TYPE};
+    kwi_constant read = {.kind = KWI_CONSTANT_NONE};
+    return constant(parser, place, &read);
+}
+
+bool kwi_parse_default(kwi_parser *parser, uint16_t type, kwi_extent *out_text)
+{
+    const kw_type *root = &kwi_draft_node(parser, type)->type;
     uint32_t offset = parser->token.offset;
     bool parsed = false;
-    if (type->optional) {
-        uint8_t kind = KWI_TYPE_NONE;
-        parsed = constant(parser, (constant_place){.expected = KWI_TYPE_ANY}, &kind);
-    } else if (type->list) {
-        parsed = list_default(parser, type);
+    if (root->kind == KW_TYPE_OPTIONAL) {
+        parsed = optional_default(parser, root);
+    } else if (root->kind == KW_TYPE_LIST) {
+        parsed = list_default(parser, root);
     } else {
-        parsed = plain_default(parser, type->kind);
+        parsed = plain_default(parser, (kw_type_kind)root->kind);
     }
-    argument->default_value = kwi_parser_span(parser, offset);
+    *out_text = kwi_parser_extent(parser, offset);
     return parsed;
 }

@@ -1,102 +1,62 @@
-// Types and alias annotations.
+// Types, from the outside: lists and optionals.
 //
 //     argtype := type [ '[' NUMBER ']' [ alias ] [ '?' ] ]
-//     type    := base [ alias ] { '[' ']' [ alias ] | '?' }
-//     alias   := '(' set [ '!' ] [ '->' set ] ')' | '!'
-//     set     := member { '|' member },  member := '*' | IDENTIFIER
-//
-// An annotation belongs to what stands directly before it. One level of lists is supported.
+//     type    := base { '[' ']' [ alias ] | '?' }
 //
 // Layer:   schema
 // Threads: any.
 // SPDX-License-Identifier: MIT
 
-#include "base/text.h"
 #include "schema/number.h"
 #include "schema/parser.h"
 
-static bool alias_set(kwi_parser *parser)
-{
-    do {
-        if (!kwi_parser_take(parser, '*') &&
-            !kwi_parser_expect(parser, KWI_TOKEN_IDENTIFIER, "an alias set")) {
-            return false;
-        }
-    } while (kwi_parser_take(parser, '|'));
-    return true;
-}
-
-// Reads an annotation if there is one, and then decides `written`; else leaves both untouched.
-static bool alias(kwi_parser *parser, kwi_span *out_alias, bool *written)
+static bool optional(kwi_parser *parser, uint16_t *type)
 {
     uint32_t offset = parser->token.offset;
-    if (kwi_parser_take(parser, '!')) {
-        *written = true;
-    } else if (kwi_parser_take(parser, '(')) {
-        if (!alias_set(parser)) {
-            return false;
-        }
-        *written = kwi_parser_take(parser, '!');
-        if (kwi_parser_take(parser, KWI_TOKEN_ARROW) && !alias_set(parser)) {
-            return false;
-        }
-        if (!kwi_parser_expect(parser, ')', "')' after the alias annotation")) {
-            return false;
-        }
-    } else {
-        return true;
+    kw_type_kind kind = (kw_type_kind)kwi_draft_node(parser, *type)->type.kind;
+    if (kind == KW_TYPE_NONE) {
+        return kwi_parser_fail(parser, "no '?' after NoneType, which is None already");
     }
-    *out_alias = kwi_parser_span(parser, offset);
-    return true;
+    (void)kwi_parser_take(parser, '?');
+    return kind == KW_TYPE_OPTIONAL || kwi_draft_wrap(parser, offset, KW_TYPE_OPTIONAL, type);
 }
 
-typedef struct type_hint {
-    const char *word;
-    const char *expected;
-} type_hint;
-
-// Words that people try.
-static const type_hint hints[] = {
-    {"double", "a type (a double is written float)"},
-    {"int64_t", "a type (a 64-bit integer is written int or SymInt)"},
-    {"tensor", "a type (written Tensor)"},
-    {"Optional", "a type (an optional is written with '?')"},
-    {"List", "a type (a list is written with \"[]\")"},
-    {"Tuple", "a type (tuples are not supported)"},
-    {"(", "a type (tuples are not supported)"},
-    {"Dict", "a type (Dict is not supported)"},
-    {"Union", "a type (Union is not supported)"},
-    {"Future", "a type (Future is not supported)"},
-    {"RRef", "a type (RRef is not supported)"},
-    {"Await", "a type (Await is not supported)"},
-    {"__torch__", "a type (classes are not supported)"},
-};
-
-static bool fail_base(kwi_parser *parser)
+// Is the '[' the start of "[]"? A list with a size is none of a type's own suffixes.
+static bool is_plain_list(const kwi_parser *parser)
 {
-    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
-        if (kwi_parser_token_is(parser, hints[i].word)) {
-            return kwi_parser_fail(parser, hints[i].expected);
-        }
-    }
-    return kwi_parser_fail(parser, "a type");
+    kwi_lexer ahead = parser->lexer;
+    return kwi_lexer_next(&ahead).kind == ']';
 }
 
-static bool base(kwi_parser *parser, kwi_argument *argument)
+static bool list(kwi_parser *parser, uint16_t *type)
 {
-    const kwi_token *token = &parser->token;
-    // "None" and "NoneType" are words of the language that are types too.
-    bool is_word = token->kind == KWI_TOKEN_IDENTIFIER || token->kind == KWI_TOKEN_KEYWORD;
-    const char *text = parser->lexer.text + token->offset;
-    if (!is_word || !kwi_type_kind_find(text, token->length, &argument->type.kind)) {
-        return fail_base(parser);
+    uint32_t offset = parser->token.offset;
+    (void)kwi_parser_take(parser, '[');
+    (void)kwi_parser_take(parser, ']');
+    return kwi_draft_wrap(parser, offset, KW_TYPE_LIST, type) &&
+           kwi_parse_alias(parser, &kwi_draft_node(parser, *type)->type);
+}
+
+bool kwi_parse_type_inside(kwi_parser *parser, uint16_t *out_type)
+{
+    bool read = kwi_parse_base(parser, out_type);
+    while (read) {
+        if (parser->token.kind == '?') {
+            read = optional(parser, out_type);
+        } else if (parser->token.kind == '[' && is_plain_list(parser)) {
+            read = list(parser, out_type);
+        } else if (parser->token.kind == '[' && parser->depth > 0) {
+            (void)kwi_parser_take(parser, '[');
+            return kwi_parser_fail(parser, "']' (inside another type a list has no size)");
+        } else {
+            return true;
+        }
     }
-    (void)kwi_parser_take(parser, token->kind);
-    return alias(parser, &argument->alias, &argument->written);
+    return false;
 }
 
 // Reads "N]" behind the bracket.
-static bool list_size(kwi_parser *parser, kwi_type *type)
+static bool list_size(kwi_parser *parser, uint32_t *out_size)
 {
     const kwi_token token = parser->token;
     const char *text = parser->lexer.text + token.offset;
@@ -109,42 +69,26 @@ static bool list_size(kwi_parser *parser, kwi_type *type)
         return kwi_parser_fail(parser, "a size of at most 32 bits");
     }
     (void)kwi_parser_take(parser, KWI_TOKEN_NUMBER);
-    type->sized = true;
-    type->list_size = (uint32_t)size;
+    *out_size = (uint32_t)size;
     return kwi_parser_expect(parser, ']', "']'");
 }
 
-static bool list(kwi_parser *parser, kwi_argument *argument)
+bool kwi_parse_type(kwi_parser *parser, uint16_t *out_type)
 {
-    kwi_type *type = &argument->type;
-    if (type->list) {
-        return kwi_parser_fail(parser, "no further '[' (lists of lists are not supported)");
-    }
-    (void)kwi_parser_take(parser, '[');
-    type->list = true;
-    type->element_optional = type->optional;
-    type->optional = false;
-    if (!kwi_parser_take(parser, ']') && !list_size(parser, type)) {
+    if (!kwi_parse_type_inside(parser, out_type)) {
         return false;
     }
-    return alias(parser, &argument->list_alias, &argument->written);
-}
-
-bool kwi_parse_type(kwi_parser *parser, kwi_argument *argument)
-{
-    if (!base(parser, argument)) {
+    uint32_t offset = parser->token.offset;
+    uint32_t size = 0;
+    if (!kwi_parser_take(parser, '[')) {
+        return true;
+    }
+    if (!list_size(parser, &size) || !kwi_draft_wrap(parser, offset, KW_TYPE_LIST, out_type)) {
         return false;
     }
-    kwi_type *type = &argument->type;
-    while (!type->sized) {
-        if (kwi_parser_take(parser, '?')) {
-            type->optional = true;
-        } else if (parser->token.kind != '[') {
-            return true;
-        } else if (!list(parser, argument)) {
-            return false;
-        }
-    }
-    type->optional = kwi_parser_take(parser, '?');
-    return true;
+    kw_type *read = &kwi_draft_node(parser, *out_type)->type;
+    read->sized = true;
+    read->list_size = size;
+    return kwi_parse_alias(parser, read) &&
+           (parser->token.kind != '?' || optional(parser, out_type));
 }

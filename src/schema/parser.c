@@ -15,10 +15,12 @@
 #define TOKEN_SHOWN 40
 #define SCHEMA_SHOWN 120
 
-void kwi_parser_init(kwi_parser *parser, const char *text, kw_error *err)
+void kwi_parser_init(kwi_parser *parser, const char *text, uint32_t length, kwi_draft *draft,
+                     kw_error *err)
 {
-    *parser = (kwi_parser){.status = KW_OK, .err = err};
-    kwi_lexer_init(&parser->lexer, text);
+    memset(draft, 0, offsetof(kwi_draft, args));
+    *parser = (kwi_parser){.draft = draft, .status = KW_OK, .err = err};
+    kwi_lexer_init(&parser->lexer, text, length);
     parser->token = kwi_lexer_next(&parser->lexer);
     parser->start = parser->token.offset;
     parser->end = parser->token.offset;
@@ -44,6 +46,12 @@ kwi_span kwi_parser_span(const kwi_parser *parser, uint32_t offset)
     return (kwi_span){.offset = offset - parser->start, .length = parser->end - offset};
 }
 
+kwi_extent kwi_parser_extent(const kwi_parser *parser, uint32_t offset)
+{
+    const kwi_span span = kwi_parser_span(parser, offset);
+    return (kwi_extent){.offset = (uint16_t)span.offset, .length = (uint16_t)span.length};
+}
+
 bool kwi_parser_token_is(const kwi_parser *parser, const char *word)
 {
     const kwi_token *token = &parser->token;
@@ -51,11 +59,13 @@ bool kwi_parser_token_is(const kwi_parser *parser, const char *word)
            memcmp(parser->lexer.text + token->offset, word, token->length) == 0;
 }
 
-// Printable bytes from the start of a text, as many as fit a sentence.
-static int shown_length(const char *text, uint32_t most)
+// Printable bytes from a place on, as many as fit a sentence.
+static uint32_t shown_length(const kwi_parser *parser, uint32_t offset, uint32_t most)
 {
-    int length = 0;
-    while ((uint32_t)length < most && text[length] >= ' ' && text[length] <= '~') {
+    const char *text = parser->lexer.text + offset;
+    uint32_t left = parser->lexer.length - offset;
+    uint32_t length = 0;
+    while (length < most && length < left && text[length] >= ' ' && text[length] <= '~') {
         length++;
     }
     return length;
@@ -63,10 +73,11 @@ static int shown_length(const char *text, uint32_t most)
 
 static void add_schema(const kwi_parser *parser, kwi_text *text)
 {
-    const char *schema = parser->lexer.text + parser->start;
-    int length = shown_length(schema, SCHEMA_SHOWN);
+    uint32_t length = shown_length(parser, parser->start, SCHEMA_SHOWN);
     if (length > 0) {
-        kwi_text_add(text, ", in \"%.*s%s\"", length, schema, schema[length] != '\0' ? "..." : "");
+        bool more = parser->start + length < parser->lexer.length;
+        kwi_text_add(text, ", in \"%.*s%s\"", (int)length, parser->lexer.text + parser->start,
+                     more ? "..." : "");
     }
 }
 
@@ -82,6 +93,7 @@ bool kwi_parser_fail_at(kwi_parser *parser, uint32_t offset, const char *format,
     va_end(arguments);
     add_schema(parser, &text);
     parser->status = kwi_fail(parser->err, KW_MALFORMED_SCHEMA, "%s", sentence);
+    kwi_fail_place(parser->err, offset);
     return false;
 }
 
@@ -100,10 +112,9 @@ bool kwi_parser_fail(kwi_parser *parser, const char *expected)
         return kwi_parser_fail_at(parser, offset, "expected %s but found %s", expected,
                                   token->problem);
     }
-    const char *found = parser->lexer.text + offset;
     uint32_t most = token->length < TOKEN_SHOWN ? token->length : TOKEN_SHOWN;
     return kwi_parser_fail_at(parser, offset, "expected %s but found \"%.*s\"", expected,
-                              shown_length(found, most), found);
+                              (int)shown_length(parser, offset, most), parser->lexer.text + offset);
 }
 
 void kwi_parser_set_status(kwi_parser *parser, kw_status status)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <keyway/schema.h>
 #include <keyway/status.h>
 
 #include "base/text.h"
@@ -24,15 +25,12 @@
 #define KWI_SCHEMA_ARGS_MAX 64
 #define KWI_SCHEMA_RETURNS_MAX 16
 
-// One argument or return. Spans lie in the schema's text; an absent one has length 0.
+// One argument or return, without its type. Extents lie in the schema's text.
 typedef struct kwi_argument {
-    kwi_type type;
-    kwi_span name;          // absent: an unnamed return
-    kwi_span default_value; // absent: none; a return has none
-    kwi_span alias;         // of the base type, with its parentheses, or "!"
-    kwi_span list_alias;    // of the list, after its brackets
+    kwi_extent name;         // absent: an unnamed return
+    kwi_extent default_text; // absent: none; a return has none
     bool keyword_only;
-    bool written; // the outermost annotation has "!"; a list without one of its own inherits
+    bool written; // by the outermost annotation of its type
 } kwi_argument;
 
 // D1  `text` is the declaration from its first to its last token, and parses to an equal schema.
@@ -41,40 +39,38 @@ typedef struct kwi_argument {
 // D4  Bit i of `tensor_mask` is set exactly if argument i is Tensor, Tensor?, Tensor[] or
 //     Tensor?[]; a sized list counts as a list. Bit i of `generator_mask` is set exactly if it is
 //     Generator or Generator?. Those contribute keys in a boxed call.
-typedef struct kwi_schema {
+// D5  `args` are followed by the returns; types[i] is the type of args[i]. See T1 in schema/type.h.
+struct kw_schema {
     const char *text;
     const char *name;
-    kwi_name name_parts; // spans in `name`
-    uint32_t arg_count;
-    uint32_t return_count;
     const kwi_argument *args;
-    const kwi_argument *returns;
     uint64_t tensor_mask;
     uint64_t generator_mask;
-    bool vararg;  // "..." ends the arguments
-    bool varret;  // "..." ends the returns
-    size_t bytes; // of this block, which holds everything above
-} kwi_schema;
+    uint32_t text_length;
+    uint32_t bytes; // of this block, which holds everything above
+    uint8_t arg_count;
+    uint8_t return_count;
+    bool vararg; // "..." ends the arguments
+    bool varret; // "..." ends the returns
+    kw_type types[];
+};
 
-// Parses one declaration. `*out_schema` is owned by the caller; on failure it is untouched, nothing
-// stays allocated, and `err` says "at byte N: expected X but found Y".
-//
-// KW_MALFORMED_SCHEMA, KW_TOO_MANY_ARGUMENTS (of returns too), KW_NO_MEMORY.
-KW_NODISCARD kw_status kwi_schema_parse(const char *text, kwi_schema **out_schema, kw_error *err);
-void kwi_schema_destroy(kwi_schema *take_schema);
+static inline const kw_type *kwi_schema_return_type(const kw_schema *schema, uint32_t index)
+{
+    return &schema->types[schema->arg_count + index];
+}
 
-// Are the declarations the same but for blanks and comments? If not and `reason` is not NULL, a
-// clause is added that says where they part.
-bool kwi_schema_equal(const kwi_schema *a, const kwi_schema *b, kwi_text *reason);
+// Do both declare the same? Names, types, annotations, defaults by value, marks; not spelling. If
+// not and `reason` is not NULL, a clause is added that says what differs first.
+bool kwi_schema_equal(const kw_schema *a, const kw_schema *b, kwi_text *reason);
 
 // Would a kernel with schema `found` serve an operator with schema `expected`? Compares counts
-// and real types, with symbolic integers as integers; names, defaults, annotations, sizes of lists
-// and varargs do not count. If not and `reason` is not NULL, a clause says what differs first.
-bool kwi_schema_compatible(const kwi_schema *expected, const kwi_schema *found, kwi_text *reason);
+// and types, see kwi_type_compatible(); names, defaults, annotations, sizes of lists and varargs do
+// not count. If not and `reason` is not NULL, a clause says what differs first.
+bool kwi_schema_compatible(const kw_schema *expected, const kw_schema *found, kwi_text *reason);
 
 // The same, as a status: KW_OK, or the one of what differs first: KW_ARGUMENT_COUNT_MISMATCH,
 // KW_RETURN_COUNT_MISMATCH, KW_ARGUMENT_TYPE_MISMATCH, KW_RETURN_TYPE_MISMATCH.
-kw_status kwi_schema_mismatch(const kwi_schema *expected, const kwi_schema *found,
-                              kwi_text *reason);
+kw_status kwi_schema_mismatch(const kw_schema *expected, const kw_schema *found, kwi_text *reason);
 
 #endif // KWI_SCHEMA_SCHEMA_H

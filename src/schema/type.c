@@ -1,4 +1,4 @@
-// Types of the schema language: words and printing.
+// Types of the schema language: words, and what a node says of itself.
 //
 // Layer:   schema
 // Threads: any.
@@ -9,72 +9,145 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "schema/schema.h"
 
 typedef struct kind_word {
     const char *word;
-    uint8_t kind;
+    kw_type_kind kind;
 } kind_word;
 
-static const char *const words[] = {
-#define KWI_TYPE_WORD(name, word, fake) word,
+static const kind_word plain_words[] = {
+#define KWI_TYPE_WORD(name, word, fake) {word, KW_TYPE_##name},
     KWI_TYPE_LIST(KWI_TYPE_WORD)
 #undef KWI_TYPE_WORD
 };
 
 static const uint8_t fakes[] = {
-#define KWI_TYPE_FAKE(name, word, fake) KWI_TYPE_##fake,
+#define KWI_TYPE_FAKE(name, word, fake) [KW_TYPE_##name] = KW_TYPE_##fake,
     KWI_TYPE_LIST(KWI_TYPE_FAKE)
 #undef KWI_TYPE_FAKE
 };
 
 // Words that become another type when they are read; they do not print again.
 static const kind_word synonyms[] = {
-    {"None", KWI_TYPE_NONE},
-    {"Dimname", KWI_TYPE_STRING},
-    {"ConstQuantizerPtr", KWI_TYPE_INT},
+    {"None", KW_TYPE_NONE},
+    {"Dimname", KW_TYPE_STRING},
+    {"ConstQuantizerPtr", KW_TYPE_INT},
 };
 
-static bool is_word(const char *word, const char *text, size_t length)
-{
-    return strlen(word) == length && memcmp(word, text, length) == 0;
-}
+static const kind_word composites[] = {
+    {"Dict", KW_TYPE_DICT}, {"Union", KW_TYPE_UNION}, {"Future", KW_TYPE_FUTURE},
+    {"RRef", KW_TYPE_RREF}, {"Await", KW_TYPE_AWAIT},
+};
 
-bool kwi_type_kind_find(const char *word, size_t length, uint8_t *out_kind)
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const kind_word *find_word(const kind_word *words, size_t count, const char *word,
+                                  size_t length)
 {
-    for (size_t kind = 0; kind < KWI_TYPE_KIND_COUNT; kind++) {
-        if (is_word(words[kind], word, length)) {
-            *out_kind = (uint8_t)kind;
-            return true;
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(words[i].word) == length && memcmp(words[i].word, word, length) == 0) {
+            return &words[i];
         }
     }
-    for (size_t i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++) {
-        if (is_word(synonyms[i].word, word, length)) {
-            *out_kind = synonyms[i].kind;
-            return true;
+    return NULL;
+}
+
+bool kwi_type_kind_find(const char *word, size_t length, kw_type_kind *out_kind)
+{
+    const kind_word *found = find_word(plain_words, COUNT(plain_words), word, length);
+    if (found == NULL) {
+        found = find_word(synonyms, COUNT(synonyms), word, length);
+    }
+    if (found == NULL) {
+        return false;
+    }
+    *out_kind = found->kind;
+    return true;
+}
+
+static const char *find_kind(const kind_word *words, size_t count, kw_type_kind kind)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (words[i].kind == kind) {
+            return words[i].word;
         }
     }
-    return false;
+    return NULL;
 }
 
-const char *kwi_type_kind_word(uint8_t kind)
+const char *kwi_type_kind_word(kw_type_kind kind)
 {
-    KWI_ASSERT(kind < KWI_TYPE_KIND_COUNT);
-    return words[kind];
+    const char *word = find_kind(plain_words, COUNT(plain_words), kind);
+    return word != NULL ? word : find_kind(composites, COUNT(composites), kind);
 }
 
-uint8_t kwi_type_kind_fake(uint8_t kind)
+kw_type_kind kwi_type_kind_fake(kw_type_kind kind)
 {
-    KWI_ASSERT(kind < KWI_TYPE_KIND_COUNT);
-    return fakes[kind];
+    bool plain = (size_t)kind < COUNT(fakes) && fakes[kind] != 0;
+    return plain ? (kw_type_kind)fakes[kind] : kind;
 }
 
-void kwi_type_print(const kwi_type *type, kwi_text *text)
+static const kw_schema *schema_of(const kw_type *type)
 {
-    kwi_text_add(text, "%s%s", kwi_type_kind_word(type->kind), type->element_optional ? "?" : "");
-    if (type->sized) {
-        kwi_text_add(text, "[%u]", (unsigned)type->list_size);
-    } else if (type->list) {
-        kwi_text_add(text, "[]");
+    const char *types = (const char *)(type - type->index);
+    return (const kw_schema *)(const void *)(types - offsetof(kw_schema, types));
+}
+
+const char *kwi_type_text(const kw_type *type)
+{
+    return schema_of(type)->text;
+}
+
+bool kwi_type_is_written(const kw_type *type)
+{
+    while (type->alias.length == 0 &&
+           (type->kind == KW_TYPE_LIST || type->kind == KW_TYPE_OPTIONAL)) {
+        type = kwi_type_child(type, 0);
     }
-    kwi_text_add(text, "%s", type->optional ? "?" : "");
+    return type->written;
+}
+
+kw_type_kind kw_type_kind_of(const kw_type *type)
+{
+    return (kw_type_kind)type->kind;
+}
+
+uint32_t kw_type_child_count(const kw_type *type)
+{
+    return type->child_count;
+}
+
+const kw_type *kw_type_child(const kw_type *type, uint32_t index)
+{
+    KWI_ASSERT(index < type->child_count);
+    return kwi_type_child(type, index);
+}
+
+bool kw_type_is_sized(const kw_type *type)
+{
+    return type->sized;
+}
+
+uint32_t kw_type_list_size(const kw_type *type)
+{
+    return type->sized ? type->list_size : 0;
+}
+
+static kw_text_view view(const kw_type *type, kwi_extent extent)
+{
+    const char *text = kwi_type_text(type);
+    return (kw_text_view){.data = extent.length > 0 ? text + extent.offset : NULL,
+                          .length = extent.length};
+}
+
+kw_text_view kw_type_name(const kw_type *type)
+{
+    bool named = type->kind == KW_TYPE_CLASS || type->kind == KW_TYPE_VARIABLE;
+    return named ? view(type, type->name) : (kw_text_view){.data = NULL};
+}
+
+kw_text_view kw_type_alias(const kw_type *type)
+{
+    return view(type, type->alias);
 }

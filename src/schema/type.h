@@ -1,7 +1,7 @@
-// Types of the schema language: a named base, an optional, a list of one level.
+// Types of the schema language: a tree of nodes, their words and their relations.
 //
 // Layer:   schema
-// Threads: any; a type is a plain value.
+// Threads: any; types are immutable once their schema is parsed.
 // SPDX-License-Identifier: MIT
 
 #ifndef KWI_SCHEMA_TYPE_H
@@ -11,9 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <keyway/schema.h>
+
 #include "base/text.h"
 
-// One list makes the enumerators, the words and the value a base is boxed as: the *fake* type.
+// What bounds the work on one schema: its nodes, and the recursion over them.
+#define KWI_TYPE_NODES_MAX 512
+#define KWI_TYPE_DEPTH_MAX 32
+
+// The types without parts: kind, word, and the kind of value that carries one, the *fake* type.
 #define KWI_TYPE_LIST(X)                                                                           \
     X(TENSOR, "Tensor", TENSOR)                                                                    \
     X(INT, "int", INT)                                                                             \
@@ -40,31 +46,66 @@
     X(CAPSULE, "Capsule", CAPSULE)                                                                 \
     X(NONE, "NoneType", NONE)
 
-typedef enum kwi_type_kind {
-#define KWI_TYPE_ENUMERATOR(name, word, fake) KWI_TYPE_##name,
-    KWI_TYPE_LIST(KWI_TYPE_ENUMERATOR)
-#undef KWI_TYPE_ENUMERATOR
-    KWI_TYPE_KIND_COUNT
-} kwi_type_kind;
+// A piece of a schema's text, which is short enough. Absent: both are 0.
+typedef struct kwi_extent {
+    uint16_t offset;
+    uint16_t length;
+} kwi_extent;
 
-// Suffixes apply from the left: "int?[]" is a list of optionals, "int[]?" an optional list.
-typedef struct kwi_type {
-    uint8_t kind;          // a kwi_type_kind: the *real* type of the base
-    bool optional;         // the whole may be None; of "X?[]" this is false
-    bool list;             // one level
-    bool element_optional; // "X?[]"
-    bool sized;            // "X[N]"
-    uint32_t list_size;    // N of a sized list, which may be 0; 0 otherwise
-} kwi_type;
+// T1  The nodes of a schema lie in one array; `index` is a node's place in it. The first ones are
+//     the types of the arguments, then of the returns, in order.
+// T2  The children of a node lie side by side, behind the node.
+// T3  The members of a union are in the order of kwi_type_order(), each once.
+// T4  A list with a size is the type of an argument or return, or an optional's that is one.
+struct kw_type {
+    uint8_t kind;     // a kw_type_kind: the *real* type
+    bool sized : 1;   // of a list
+    bool written : 1; // its own annotation has "!"
+    uint16_t index;
+    uint16_t first_child; // an index
+    uint16_t child_count;
+    union {
+        uint32_t list_size; // of a sized list, which may be 0; 0 of other lists
+        kwi_extent name;    // of a class or a type variable
+    };
+    kwi_extent alias; // with its parentheses, or "!"
+};
 
-// Finds the kind of a base by its word, an older word for it included; false if there is none.
-bool kwi_type_kind_find(const char *word, size_t length, uint8_t *out_kind);
+_Static_assert(sizeof(kw_type) == 16, "memory of an operator: one node for each part of a type");
 
-// The word of a kind, and the kind of the value that carries it.
-const char *kwi_type_kind_word(uint8_t kind);
-uint8_t kwi_type_kind_fake(uint8_t kind);
+static inline const kw_type *kwi_type_child(const kw_type *type, uint32_t index)
+{
+    return type + (type->first_child - type->index) + index;
+}
 
-// Adds the type as the language writes it.
-void kwi_type_print(const kwi_type *type, kwi_text *text);
+// The text of the schema that a type is part of.
+const char *kwi_type_text(const kw_type *type);
+
+// Finds the kind of a type without parts by its word, an older word for it included; false if
+// there is none.
+bool kwi_type_kind_find(const char *word, size_t length, kw_type_kind *out_kind);
+
+// The word of a kind without parts, or of one that is written "Word(...)"; NULL otherwise.
+const char *kwi_type_kind_word(kw_type_kind kind);
+
+// The kind of the value that carries a type.
+kw_type_kind kwi_type_kind_fake(kw_type_kind kind);
+
+// Adds the type as the language writes it, with its annotations if asked.
+void kwi_type_print(const kw_type *type, bool annotated, kwi_text *text);
+
+// Are two types the same, with annotations and sizes?
+bool kwi_type_equal(const kw_type *a, const kw_type *b);
+
+// Does a value of one fit the other? Symbolic integers and indices of devices are integers;
+// annotations and sizes do not count.
+bool kwi_type_compatible(const kw_type *a, const kw_type *b);
+
+// The order of a union's members: negative, zero or positive as `a` comes before, with, or after
+// `b`. Zero is equality.
+int kwi_type_order(const kw_type *a, const kw_type *b);
+
+// Is the type written, by its outermost annotation?
+bool kwi_type_is_written(const kw_type *type);
 
 #endif // KWI_SCHEMA_TYPE_H

@@ -5,29 +5,18 @@
 // SPDX-License-Identifier: MIT
 
 #include "base/text.h"
+#include "value/form.h"
+#include "value/refusal.h"
 #include "value/signature_body.h"
+#include "value/view.h"
 
 // Bytes of the longest sentence handed to `refuse`.
-#define SENTENCE_BYTES 128
+#define SENTENCE_BYTES 160
 
-static kw_value box_optional(uint8_t form, const void *pointer)
+// `parameter` is where the argument lies, of a form that is no "?x".
+static kw_value box_plain(uint8_t form, const void *parameter)
 {
-    if (pointer == NULL) {
-        return kw_value_none();
-    }
-    if (form == KWI_C_OPTIONAL_INT) {
-        return kw_value_int(*(const int64_t *)pointer);
-    }
-    if (form == KWI_C_OPTIONAL_FLOAT) {
-        return kw_value_float(*(const double *)pointer);
-    }
-    return kw_value_bool(*(const bool *)pointer);
-}
-
-// `parameter` is where libffi keeps the argument.
-static kw_value box(uint8_t form, const void *parameter)
-{
-    switch ((kwi_c_form)form) {
+    switch (form) {
     case KWI_C_TENSOR:
         return kw_value_tensor(*(void *const *)parameter);
     case KWI_C_INT:
@@ -36,8 +25,16 @@ static kw_value box(uint8_t form, const void *parameter)
         return kw_value_float(*(const double *)parameter);
     case KWI_C_BOOL:
         return kw_value_bool(*(const uint8_t *)parameter != 0);
+    case KWI_C_COMPLEX:
+        return kw_value_complex(parameter);
+    case KWI_C_DEVICE:
+        return kw_value_device(*(const kw_device *)parameter);
+    case KWI_C_SYM_INT:
+        return kw_value_symint(*(const kw_symint *)parameter);
     case KWI_C_STRING:
         return kw_value_string(*(const char *const *)parameter);
+    case KWI_C_GENERATOR:
+        return kw_value_generator(*(void *const *)parameter);
     case KWI_C_TENSOR_LIST:
         return kw_value_tensors(*(const kw_tensor_list *)parameter);
     case KWI_C_INT_LIST:
@@ -46,34 +43,49 @@ static kw_value box(uint8_t form, const void *parameter)
         return kw_value_floats(*(const kw_float_list *)parameter);
     case KWI_C_BOOL_LIST:
         return kw_value_bools(*(const kw_bool_list *)parameter);
-    case KWI_C_GENERATOR:
-        return kw_value_generator(*(void *const *)parameter);
-    case KWI_C_OPTIONAL_INT:
-    case KWI_C_OPTIONAL_FLOAT:
-    case KWI_C_OPTIONAL_BOOL:
-    case KWI_C_FORM_COUNT:
-        break;
+    case KWI_C_SYM_INT_LIST:
+        return kw_value_symints(*(const kw_symint_list *)parameter);
+    case KWI_C_VALUE_LIST:
+        return kw_value_values(*(const kw_value_list *)parameter);
+    default: // KWI_C_NUMBER, KWI_C_VALUE
+        return *(const kw_value *)parameter;
     }
-    return box_optional(form, *(const void *const *)parameter);
 }
 
-// A list or string that came out as None though it is there has more elements than a value counts.
-static bool is_too_long(uint8_t form, const void *parameter, const kw_value *value)
+// Whether an argument that came out as None has no boxed form: a list or string has more elements
+// than a value counts, or a symbolic integer is invalid.
+static bool is_unboxable(uint8_t form, const void *parameter)
 {
-    if (value->tag != KW_TAG_NONE || form < KWI_C_STRING || form > KWI_C_BOOL_LIST) {
-        return false;
+    if (form == KWI_C_STRING) {
+        return *(const char *const *)parameter != NULL;
     }
-    return form != KWI_C_STRING || *(const char *const *)parameter != NULL;
+    return form == KWI_C_SYM_INT || (form >= KWI_C_TENSOR_LIST && form <= KWI_C_VALUE_LIST);
 }
 
+// `parameter` is where libffi keeps the argument. False if it has no boxed form.
+static bool box(uint8_t form, const void *parameter, kw_value *out_value)
+{
+    uint8_t base = kwi_forms[form].base;
+    if (base != form) {
+        parameter = *(const void *const *)parameter;
+        if (parameter == NULL) {
+            *out_value = kw_value_none();
+            return true;
+        }
+    }
+    *out_value = box_plain(base, parameter);
+    return KW_LIKELY(out_value->tag != KW_TAG_NONE) || !is_unboxable(base, parameter);
+}
+
+// Of the argument behind those that the frame has.
 KW_COLD static kw_status refuse_argument(const kwi_signature *signature, const kw_kernel *self,
-                                         kw_frame *frame, uint32_t index)
+                                         kw_frame *frame)
 {
+    uint32_t index = frame->arg_count;
     char sentence[SENTENCE_BYTES];
     kwi_text text;
     kwi_text_init(&text, sentence, sizeof sentence);
-    kwi_text_add(&text, "argument %u has more than %lu elements", (unsigned)index + 1,
-                 (unsigned long)UINT32_MAX);
+    kwi_explain_argument(&text, signature->forms.args[index], index);
     signature->refuse(self, frame, sentence);
     return KW_WRONG_VALUE;
 }
@@ -84,30 +96,48 @@ KW_COLD static kw_status refuse_return(const kwi_signature *signature, const kw_
     char sentence[SENTENCE_BYTES];
     kwi_text text;
     kwi_text_init(&text, sentence, sizeof sentence);
-    kwi_text_add(&text, "return %u is %s, but the schema says %s", (unsigned)index + 1,
-                 kw_tag_name(frame->returns[index].tag),
-                 kw_tag_name(kwi_signature_tags[signature->forms.returns[index]]));
+    kwi_explain_return(&text, signature->forms.returns[index], index, &frame->returns[index]);
     signature->refuse(self, frame, sentence);
     return KW_WRONG_VALUE;
 }
 
 static bool fits_return(uint8_t form, const kw_value *value)
 {
-    return value->tag == kwi_signature_tags[form] ||
-           (form == KWI_C_TENSOR && value->tag == KW_TAG_NONE);
+    const char *clause = NULL;
+    return kwi_tag_in(kwi_forms[form].return_tags, value->tag) && !kwi_value_is_view(value) &&
+           kwi_form_look(form, value, &clause) == KW_OK;
 }
 
-// `parameter` is where libffi keeps the out pointer.
-static void write_return(uint8_t form, const kw_value *value, void *parameter)
+// Hands a return on, with what it owns. `parameter` is where libffi keeps the out pointer.
+static void write_return(uint8_t form, kw_value *value, void *parameter)
 {
-    if (form == KWI_C_TENSOR) {
+    switch (form) {
+    case KWI_C_TENSOR:
         **(void ***)parameter = value->tag == KW_TAG_TENSOR ? value->as.as_tensor : NULL;
-    } else if (form == KWI_C_INT) {
+        break;
+    case KWI_C_INT:
         **(int64_t **)parameter = value->as.as_int;
-    } else if (form == KWI_C_FLOAT) {
+        break;
+    case KWI_C_FLOAT:
         **(double **)parameter = value->as.as_float;
-    } else {
+        break;
+    case KWI_C_BOOL:
         **(bool **)parameter = value->as.as_bool;
+        break;
+    case KWI_C_COMPLEX:
+        **(kw_complex **)parameter = *value->as.as_complex;
+        kw_value_release(value, NULL);
+        break;
+    case KWI_C_DEVICE:
+        **(kw_device **)parameter = value->as.as_device;
+        break;
+    case KWI_C_SYM_INT:
+        **(kw_symint **)parameter = value->tag == KW_TAG_INT ? kw_symint_int(value->as.as_int)
+                                                             : kw_symint_node(value->as.as_object);
+        break;
+    default: // KWI_C_NUMBER, KWI_C_VALUE
+        **(kw_value **)parameter = *value;
+        break;
     }
 }
 
@@ -143,10 +173,9 @@ static kw_status run(const kwi_signature *signature, void **parameters)
         returns[i] = kw_value_none();
     }
     for (uint32_t i = 0; i < forms->arg_count; i++) {
-        args[i] = box(forms->args[i], arguments[i]);
-        if (KW_UNLIKELY(is_too_long(forms->args[i], arguments[i], &args[i]))) {
+        if (KW_UNLIKELY(!box(forms->args[i], arguments[i], &args[i]))) {
             frame.arg_count = i; // what follows was never boxed
-            return refuse_argument(signature, self, &frame, i);
+            return refuse_argument(signature, self, &frame);
         }
     }
     kw_status status = signature->invoke(self, keys, &frame);

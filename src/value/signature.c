@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "value/form.h"
 #include "value/signature_body.h"
 
 _Static_assert(KWI_SCHEMA_ARGS_MAX == KW_FRAME_ARGS_MAX, "a frame holds what a schema may have");
@@ -21,51 +22,6 @@ _Static_assert(KWI_SCHEMA_RETURNS_MAX == KW_FRAME_RETURNS_MAX, "and what it may 
 #define KEYSET_TYPE (&ffi_type_uint64)
 _Static_assert(sizeof(kw_keyset) == sizeof(uint64_t), "a key set is passed as an integer");
 
-// The list views have one layout. Size and alignment are given, because libffi would compute them
-// at first use, by a write that two threads could make at once.
-#define COUNT_TYPE (sizeof(size_t) == sizeof(uint64_t) ? &ffi_type_uint64 : &ffi_type_uint32)
-static ffi_type *view_elements[] = {&ffi_type_pointer, COUNT_TYPE, NULL};
-static ffi_type view_type = {.size = sizeof(kw_tensor_list),
-                             .alignment = _Alignof(kw_tensor_list),
-                             .type = FFI_TYPE_STRUCT,
-                             .elements = view_elements};
-
-const uint8_t kwi_signature_tags[KWI_C_FORM_COUNT] = {
-    [KWI_C_TENSOR] = KW_TAG_TENSOR,       [KWI_C_INT] = KW_TAG_INT,
-    [KWI_C_FLOAT] = KW_TAG_FLOAT,         [KWI_C_BOOL] = KW_TAG_BOOL,
-    [KWI_C_STRING] = KW_TAG_STRING,       [KWI_C_TENSOR_LIST] = KW_TAG_TENSOR_LIST,
-    [KWI_C_INT_LIST] = KW_TAG_INT_LIST,   [KWI_C_FLOAT_LIST] = KW_TAG_FLOAT_LIST,
-    [KWI_C_BOOL_LIST] = KW_TAG_BOOL_LIST, [KWI_C_GENERATOR] = KW_TAG_GENERATOR,
-    [KWI_C_OPTIONAL_INT] = KW_TAG_INT,    [KWI_C_OPTIONAL_FLOAT] = KW_TAG_FLOAT,
-    [KWI_C_OPTIONAL_BOOL] = KW_TAG_BOOL,
-};
-
-static ffi_type *parameter_type(uint8_t form)
-{
-    switch ((kwi_c_form)form) {
-    case KWI_C_INT:
-        return &ffi_type_sint64;
-    case KWI_C_FLOAT:
-        return &ffi_type_double;
-    case KWI_C_BOOL:
-        return &ffi_type_uint8;
-    case KWI_C_TENSOR_LIST:
-    case KWI_C_INT_LIST:
-    case KWI_C_FLOAT_LIST:
-    case KWI_C_BOOL_LIST:
-        return &view_type;
-    case KWI_C_TENSOR:
-    case KWI_C_STRING:
-    case KWI_C_GENERATOR:
-    case KWI_C_OPTIONAL_INT:
-    case KWI_C_OPTIONAL_FLOAT:
-    case KWI_C_OPTIONAL_BOOL:
-    case KWI_C_FORM_COUNT:
-        break;
-    }
-    return &ffi_type_pointer;
-}
-
 static kw_status prepare_interface(kwi_signature *signature, kw_error *err)
 {
     const kwi_c_signature *forms = &signature->forms;
@@ -73,7 +29,7 @@ static kw_status prepare_interface(kwi_signature *signature, kw_error *err)
     signature->parameters[count++] = &ffi_type_pointer;
     signature->parameters[count++] = KEYSET_TYPE;
     for (uint32_t i = 0; i < forms->arg_count; i++) {
-        signature->parameters[count++] = parameter_type(forms->args[i]);
+        signature->parameters[count++] = kwi_forms[forms->args[i]].type;
     }
     for (uint32_t i = 0; i < forms->return_count; i++) {
         signature->parameters[count++] = &ffi_type_pointer;

@@ -14,14 +14,13 @@
 typedef struct kwi_signature kwi_signature;
 
 // Runs a boxed kernel for a typed caller. On KW_OK every return is set and owned by the boxing
-// entry, which hands it on; otherwise nothing in the returns is owned (kw_frame).
+// entry, which hands it on; otherwise nothing in the returns is owned.
 typedef kw_status (*kwi_boxed_invoke)(const kw_kernel *self, kw_keyset keys, kw_frame *frame);
 
-// Takes over a frame that cannot be handed on: a return has another type than the signature says
-// though the kernel reported success, or an argument is a list or string with more than UINT32_MAX
-// elements. Owns the returns, and releases the tensors among them, which only a layer that knows
-// the tensor type can do. `sentence` says which value is wrong; borrowed for the call. The boxing
-// entry then answers KW_WRONG_VALUE.
+// Takes over a frame that cannot be handed on: the kernel reported success, but a return does not
+// fit the signature or is a view; or an argument has no boxed form. Owns the returns, and releases
+// them, which only a layer that knows the tensor type can do. `sentence` says which value is wrong;
+// borrowed for the call. The boxing entry then answers KW_WRONG_VALUE.
 typedef void (*kwi_boxed_refuse)(const kw_kernel *self, kw_frame *frame, const char *sentence);
 
 // Makes the boxing entry of a C signature (Note [C signature codes]): everything that can fail in
@@ -43,12 +42,15 @@ const char *kwi_signature_code(const kwi_signature *signature);
 // nothing. Out pointers are written when it answers KW_OK, and else untouched.
 kw_function kwi_signature_box(const kwi_signature *signature);
 
-// Calls a typed function with the arguments of a frame. A float parameter takes an int as well;
-// nothing else is converted. On KW_OK the frame's returns are set and owned by the caller;
-// otherwise they are None. Allocates nothing.
+// Calls a typed function with the arguments of a frame, which fit as Note [What a C parameter
+// takes] says. On KW_OK the frame's returns are set and owned by the caller, but for views that the
+// function may have left in a Scalar or other value. After a failure they are None, or hold what is
+// to be released as after any boxed kernel. Allocates an owned value for each complex return.
 //
-// KW_WRONG_VALUE when the frame does not fit the signature; `err` says which argument. Other
-// statuses are the function's own and leave `err` untouched.
+// KW_WRONG_VALUE when the frame, or what the function returned, does not fit the signature,
+// KW_SYMBOLIC_VALUE when it has symbolic integers where the function takes integers, KW_NO_MEMORY
+// before the function was called; `err` says which. Other statuses are the function's own and leave
+// `err` untouched.
 KW_NODISCARD kw_status kwi_signature_unbox(const kwi_signature *signature, const kw_kernel *self,
                                            kw_function function, kw_keyset keys, kw_frame *frame,
                                            kw_error *err);

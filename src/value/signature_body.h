@@ -37,9 +37,6 @@ struct kwi_signature {
     char code[KWI_C_SIGNATURE_BYTES];
 };
 
-// The tag that each form takes, apart from None.
-extern const uint8_t kwi_signature_tags[KWI_C_FORM_COUNT];
-
 // The boxing entry, as libffi calls it; `user_data` is the signature.
 void kwi_signature_box_handler(ffi_cif *cif, void *result, void **parameters, void *user_data);
 

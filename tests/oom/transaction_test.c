@@ -95,6 +95,44 @@ Test(transaction, define_after_a_boxed_kernel)
     cr_expect_gt(kwt_fail_each(&plan), 10);
 }
 
+static void implement_plain_s(kwt_scene *scene)
+{
+    know_names(scene);
+    (void)kwt_impl(scene->other, "t::s", KW_KEY_CUDA, KWT_TI_I(0));
+}
+
+static kw_status step_define_symbolic(kwt_scene *scene)
+{
+    const kw_definition definition = KW_DEFINE("t::s(Tensor x, SymInt n) -> int");
+    return kw_library_define(scene->library, &definition, NULL, NULL);
+}
+
+// The entry goes from the plain form of its signature to the symbolic one.
+Test(transaction, define_symbolic_after_a_plain_kernel)
+{
+    const kwt_step_plan plan = {implement_plain_s, step_define_symbolic, NULL, 0, NULL};
+    cr_expect_gt(kwt_fail_each(&plan), 10);
+}
+
+static void define_symbolic_s(kwt_scene *scene)
+{
+    know_names(scene);
+    (void)kwt_define(scene->other, "t::s(Tensor x, SymInt n) -> int");
+}
+
+static kw_status step_impl_plain(kwt_scene *scene)
+{
+    const kw_kernel_descriptor kernel = kwt_counted(KWT_TI_I(0), scene);
+    return kw_library_impl(scene->library, "t::s", KW_KEY_CPU, &kernel, NULL, NULL);
+}
+
+// The kernel brings no unboxing thunk, so the entry learns its plain signature.
+Test(transaction, impl_plain_of_a_symbolic_operator)
+{
+    const kwt_step_plan plan = {define_symbolic_s, step_impl_plain, NULL, 1, NULL};
+    cr_expect_gt(kwt_fail_each(&plan), 5);
+}
+
 static kw_status step_fallback(kwt_scene *scene)
 {
     const kw_kernel_descriptor kernel = kwt_counted(KWT_BOXED(0), scene);

@@ -111,6 +111,7 @@ Test(schema_name, malformed_name_is_rejected_with_its_byte)
         cr_expect(status == KW_MALFORMED_NAME || status == KW_BAD_OVERLOAD, "\"%s\"", name);
         cr_expect_eq(err.status, status);
         cr_expect(strstr(err.text, expected) != NULL, "\"%s\": %s", name, err.text);
+        cr_expect_eq(err.position, offset, "\"%s\": %u", name, err.position);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "signature_values.h"
 #include "value/signature.h"
 
@@ -58,6 +59,17 @@ static kwi_signature *create(const char *code)
                  err.text);
     cr_expect_str_eq(kwi_signature_code(signature), code);
     return signature;
+}
+
+// Nobody counts the tensors here.
+static const kw_tensor_type no_type = {.struct_size = sizeof no_type, .name = "test"};
+
+static kw_value owned_of_each(size_t index)
+{
+    kw_value borrowed = one_of_each(index);
+    kw_value owned;
+    cr_assert_eq(kw_value_own(&borrowed, &no_type, &owned, NULL), KW_OK);
+    return owned;
 }
 
 typedef kw_status (*pair_entry)(const kw_kernel *, kw_keyset, int64_t, void **, int64_t *);
@@ -114,7 +126,10 @@ Test(signature_box, failure_is_passed_on_and_outs_stay_untouched)
 Test(signature_box, wrong_return_is_refused_before_any_is_written)
 {
     static const fit_row rows[] = {
-        {"t", "+----+-----"}, {"i", "--+--------"}, {"d", "---+-------"}, {"b", "-+---------"}};
+        {"t", "+-----+-------------"}, {"i", "--+-----------------"}, {"d", "---+----------------"},
+        {"b", "-+------------------"}, {"y", "--+----------+------"}, {"e", "----+---------------"},
+        {"n", "++++--------+++-----"}, {"v", "++++++++++++++++++++"}, {"c", "------------+-------"},
+    };
     for (size_t row = 0; row < COUNT(rows); row++) {
         for (size_t index = 0; index < TAG_COUNT; index++) {
             char code[8];
@@ -122,21 +137,24 @@ Test(signature_box, wrong_return_is_refused_before_any_is_written)
             kwi_signature *signature = create(code);
             pair_entry entry = (pair_entry)kwi_signature_box(signature);
             void *tensor = &tensor_b;
-            int64_t second = -1; // room for every return letter
+            int64_t second[2] = {-1, -1}; // room for every return letter
             answered[0] = kw_value_tensor(&tensor_a);
-            answered[1] = one_of_each(index);
+            answered[1] = owned_of_each(index);
             refusals = 0;
             released = 0;
             bool fits = rows[row].fits[index] == '+';
-            kw_status status = entry(&some_kernel, no_keys, 1, &tensor, &second);
+            kw_status status = entry(&some_kernel, no_keys, 1, &tensor, second);
             cr_expect_eq(status, fits ? KW_OK : KW_WRONG_VALUE, "%s %zu", code, index);
             cr_expect_eq(refusals, fits ? 0 : 1);
             cr_expect_eq(tensor, fits ? &tensor_a : &tensor_b);
-            cr_expect_eq(second == -1, !fits, "%s %zu", code, index);
+            cr_expect_eq(second[0] == -1, !fits, "%s %zu", code, index);
             if (!fits) {
                 cr_expect_eq(released, answered[1].tag == KW_TAG_TENSOR ? 2 : 1);
                 cr_expect_eq(strncmp(refused, "return 2 is ", 12), 0, "%s", refused);
                 cr_expect(strstr(refused, kw_tag_name(answered[1].tag)) != NULL, "%s", refused);
+            }
+            if (!fits || rows[row].letter[0] == 'n' || rows[row].letter[0] == 'v') {
+                kw_value_release(&answered[1], NULL);
             }
             kwi_signature_destroy(signature);
         }
@@ -182,5 +200,114 @@ Test(signature_box, list_longer_than_a_value_counts_is_refused)
     cr_expect_eq(invocations, 0);
     cr_expect_eq(refused_args, 1, "only what was boxed");
     cr_expect_eq(strncmp(refused, "argument 2 has more than ", 25), 0, "%s", refused);
+    kwi_signature_destroy(signature);
+}
+
+typedef kw_status (*value_entry)(const kw_kernel *, kw_keyset, kw_value *);
+typedef kw_status (*several_entry)(const kw_kernel *, kw_keyset, kw_complex *, kw_device *,
+                                   kw_symint *, kw_value *, kw_value *);
+
+Test(signature_box, returns_of_each_sort_are_handed_on)
+{
+    kwi_signature *signature = create(">ceynv");
+    several_entry entry = (several_entry)kwi_signature_box(signature);
+    const kw_complex number = {1, -2};
+    kw_value view = kw_value_complex(&number);
+    kw_value text = kw_value_string("text");
+    cr_assert_eq(kw_value_own(&view, NULL, &answered[0], NULL), KW_OK);
+    answered[1] = kw_value_device((kw_device){1, 2});
+    answered[2] = kw_value_int(-4);
+    answered[3] = kw_value_float(0.5);
+    cr_assert_eq(kw_value_own(&text, NULL, &answered[4], NULL), KW_OK);
+    uint64_t bytes = kwi_memory_bytes();
+    kw_complex complex_number = {0, 0};
+    kw_device device = {0, 0};
+    kw_symint symint = {0};
+    kw_value scalar = kw_value_none();
+    kw_value value = kw_value_none();
+    cr_expect_eq(entry(&some_kernel, no_keys, &complex_number, &device, &symint, &scalar, &value),
+                 KW_OK);
+    cr_expect(complex_number.real == 1 && complex_number.imaginary == -2);
+    cr_expect(device.type == 1 && device.index == 2);
+    cr_expect_eq(symint.word, (uint64_t)-4);
+    cr_expect_eq(scalar.as.as_float, 0.5);
+    cr_expect_str_eq(value.as.as_string, "text");
+    cr_expect_lt(kwi_memory_bytes(), bytes, "the complex value was copied and released");
+    kw_value_release(&value, NULL);
+    kwi_signature_destroy(signature);
+}
+
+Test(signature_box, node_is_handed_on_with_its_reference)
+{
+    kwi_signature *signature = create("i>ty");
+    pair_entry entry = (pair_entry)kwi_signature_box(signature);
+    void *tensor = NULL;
+    kw_symint symint = {0};
+    answered[0] = kw_value_none();
+    answered[1] = owned_of_each(13);
+    cr_expect_eq(entry(&some_kernel, no_keys, 1, &tensor, (int64_t *)&symint.word), KW_OK);
+    cr_expect_eq(kw_symint_object(symint), answered[1].as.as_object);
+    kw_symint_release(symint);
+    kwi_signature_destroy(signature);
+}
+
+Test(signature_box, borrowed_return_is_refused)
+{
+    kwi_signature *signature = create(">v");
+    value_entry entry = (value_entry)kwi_signature_box(signature);
+    int views = 0;
+    for (size_t index = 0; index < TAG_COUNT; index++) {
+        kw_value out = kw_value_int(31);
+        answered[0] = one_of_each(index);
+        bool is_node = index >= 13 && index <= 14;
+        bool is_view = (index == 5 || index >= 7) && index != 11 && index != 19 && !is_node;
+        refusals = 0;
+        cr_expect_eq(entry(&some_kernel, no_keys, &out), is_view ? KW_WRONG_VALUE : KW_OK, "%zu",
+                     index);
+        cr_expect_eq(refusals, is_view ? 1 : 0);
+        cr_expect_eq(out.as.bits, is_view ? 31 : answered[0].as.bits);
+        views += is_view ? 1 : 0;
+    }
+    cr_expect_eq(views, 10);
+    answered[0] = one_of_each(16);
+    kw_value out;
+    cr_expect_eq(entry(&some_kernel, no_keys, &out), KW_WRONG_VALUE);
+    cr_expect_str_eq(refused, "return 1 is a borrowed list; return an owned one, kw_value_own()");
+    answered[0] = one_of_each(19);
+    answered[0].flags = 0;
+    cr_expect_eq(entry(&some_kernel, no_keys, &out), KW_WRONG_VALUE);
+    cr_expect_str_eq(refused, "return 1 is a borrowed object; return an owned one, kw_value_own()");
+    kwi_signature_destroy(signature);
+}
+
+Test(signature_box, symbolic_integers_without_a_form_are_refused)
+{
+    kwi_signature *signature = create("?yy>");
+    kw_status (*entry)(const kw_kernel *, kw_keyset, const kw_symint *, kw_symint) = (kw_status(*)(
+        const kw_kernel *, kw_keyset, const kw_symint *, kw_symint))kwi_signature_box(signature);
+    const kw_symint invalid = kw_symint_int(INT64_MIN);
+    cr_expect_eq(entry(&some_kernel, no_keys, NULL, kw_symint_int(1)), KW_OK);
+    cr_expect_eq(entry(&some_kernel, no_keys, &invalid, kw_symint_int(1)), KW_WRONG_VALUE);
+    cr_expect_str_eq(refused, "argument 1 is an invalid symbolic integer: integers below -2^62 "
+                              "have no symbolic form");
+    cr_expect_eq(entry(&some_kernel, no_keys, NULL, invalid), KW_WRONG_VALUE);
+    cr_expect_eq(strncmp(refused, "argument 2 is an invalid", 24), 0, "%s", refused);
+    cr_expect_eq(invocations, 1);
+    kwi_signature_destroy(signature);
+}
+
+Test(signature_box, integer_return_without_a_symbolic_form_is_refused)
+{
+    kwi_signature *signature = create("i>ty");
+    pair_entry entry = (pair_entry)kwi_signature_box(signature);
+    void *tensor = &tensor_b;
+    int64_t symint = 5;
+    answered[0] = kw_value_tensor(&tensor_a);
+    answered[1] = kw_value_int(INT64_MIN);
+    cr_expect_eq(entry(&some_kernel, no_keys, 1, &tensor, &symint), KW_WRONG_VALUE);
+    cr_expect_str_eq(refused, "return 2 is an integer below -2^62, which has no symbolic form");
+    cr_expect_eq(released, 1);
+    cr_expect_eq(tensor, &tensor_b);
+    cr_expect_eq(symint, 5);
     kwi_signature_destroy(signature);
 }

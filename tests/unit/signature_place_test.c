@@ -19,6 +19,17 @@ static void *const tensors[] = {&tensor_a, NULL, &tensor_b};
 static const int64_t one_int = INT64_MIN + 3;
 static const double one_float = -1e300;
 static const bool one_bool = true;
+static const kw_complex one_complex = {0.25, -8};
+static const kw_device one_device = {1, 3};
+static const kw_symint one_symint = {(uint64_t)KW_SYMINT_MIN};
+static const kw_symint symints[] = {{1}, {(uint64_t)-2}, {UINT64_C(0x8000000000001230)}};
+static const kw_value values[] = {{KW_TAG_INT, 0, 0, {.as_int = 3}}, {KW_TAG_NONE, 0, 0, {0}}};
+static const kw_tensor_list tensor_view = {tensors, 3};
+static const kw_int_list int_view = {ints, 3};
+static const kw_float_list float_view = {floats, 2};
+static const kw_bool_list bool_view = {bools, 4};
+static const kw_symint_list symint_view = {symints, 3};
+static const kw_value_list value_view = {values, 2};
 
 static const kw_keyset some_keys = {.bits = UINT64_C(0x8123456789abcdef) >> 1};
 static kw_kernel some_kernel;
@@ -47,7 +58,35 @@ static kw_kernel some_kernel;
     X(optional_float, "?d", const double *, &one_float, kw_value_float(one_float))                 \
     X(absent_float, "?d", const double *, NULL, kw_value_none())                                   \
     X(optional_bool, "?b", const bool *, &one_bool, kw_value_bool(one_bool))                       \
-    X(absent_bool, "?b", const bool *, NULL, kw_value_none())
+    X(absent_bool, "?b", const bool *, NULL, kw_value_none())                                      \
+    X(complex, "c", kw_complex, {0.25 COMMA - 8}, kw_value_complex(&one_complex))                  \
+    X(device, "e", kw_device, {1 COMMA - 1}, kw_value_device((kw_device){1, -1}))                  \
+    X(symint, "y", kw_symint, {(uint64_t)-7}, kw_value_int(-7))                                    \
+    X(symint_least, "y", kw_symint, {(uint64_t)KW_SYMINT_MIN}, kw_value_int(KW_SYMINT_MIN))        \
+    X(scalar, "n", kw_value, {KW_TAG_FLOAT COMMA 0 COMMA 0 COMMA{.as_float = 0.5}},                \
+      kw_value_float(0.5))                                                                         \
+    X(absent_scalar, "n", kw_value, {0}, kw_value_none())                                          \
+    X(value, "v", kw_value, {KW_TAG_TUPLE COMMA 0 COMMA 2 COMMA{.as_values = values}},             \
+      kw_value_tuple((kw_value_list){values, 2}))                                                  \
+    X(absent_value, "v", kw_value, {0}, kw_value_none())                                           \
+    X(symint_list, "Y", kw_symint_list, {symints COMMA 3},                                         \
+      kw_value_symints((kw_symint_list){symints, 3}))                                              \
+    X(value_list, "V", kw_value_list, {values COMMA 2},                                            \
+      kw_value_values((kw_value_list){values, 2}))                                                 \
+    X(optional_complex, "?c", const kw_complex *, &one_complex, kw_value_complex(&one_complex))    \
+    X(absent_complex, "?c", const kw_complex *, NULL, kw_value_none())                             \
+    X(optional_device, "?e", const kw_device *, &one_device, kw_value_device(one_device))          \
+    X(absent_device, "?e", const kw_device *, NULL, kw_value_none())                               \
+    X(optional_symint, "?y", const kw_symint *, &one_symint, kw_value_int(KW_SYMINT_MIN))          \
+    X(absent_symint, "?y", const kw_symint *, NULL, kw_value_none())                               \
+    X(optional_tensors, "?T", const kw_tensor_list *, &tensor_view, kw_value_tensors(tensor_view)) \
+    X(optional_ints, "?I", const kw_int_list *, &int_view, kw_value_ints(int_view))                \
+    X(optional_floats, "?D", const kw_float_list *, &float_view, kw_value_floats(float_view))      \
+    X(optional_bools, "?B", const kw_bool_list *, &bool_view, kw_value_bools(bool_view))           \
+    X(optional_symints, "?Y", const kw_symint_list *, &symint_view, kw_value_symints(symint_view)) \
+    X(optional_values, "?V", const kw_value_list *, &value_view, kw_value_values(value_view))      \
+    X(absent_list, "?T", const kw_tensor_list *, NULL, kw_value_none())                            \
+    X(absent_values, "?V", const kw_value_list *, NULL, kw_value_none())
 #define COMMA ,
 
 static const kwi_signature *signature;
@@ -68,8 +107,8 @@ static kw_status invoke(const kw_kernel *self, kw_keyset keys, kw_frame *frame)
     cr_expect_eq(self, &some_kernel);
     cr_expect_eq(keys.bits, some_keys.bits);
     const kw_value *value = &frame->args[position];
-    bool strings = value->tag == KW_TAG_STRING && expected.tag == KW_TAG_STRING;
-    cr_expect(strings ? strcmp(value->as.as_string, expected.as.as_string) == 0
+    bool is_view = value->tag == KW_TAG_STRING || value->tag == KW_TAG_COMPLEX;
+    cr_expect(is_view ? kw_value_equal(value, &expected)
                       : memcmp(value, &expected, sizeof expected) == 0);
     kw_error err = KW_ERROR_INIT;
     kw_status status = kwi_signature_unbox(signature, self, kernel, keys, frame, &err);
@@ -97,6 +136,15 @@ static void end(kwi_signature *created)
     kwi_signature_destroy(created);
 }
 
+// Bytes of what an optional's pointer leads to.
+static size_t pointee_bytes(char letter)
+{
+    if (letter == 'b') {
+        return sizeof(bool);
+    }
+    return strchr("cTIDBYV", letter) != NULL ? 16 : 8;
+}
+
 // A pointer of an optional leads into the frame, so what it points to is compared; `size` is that
 // of the parameter. Strings and tensors keep their pointers.
 static void expect_same(const char *code, const void *seen, const void *sent, size_t size)
@@ -109,7 +157,7 @@ static void expect_same(const char *code, const void *seen, const void *sent, si
     const void *sent_pointer = *(const void *const *)sent;
     cr_expect_eq(seen_pointer == NULL, sent_pointer == NULL, "%s", code);
     if (sent_pointer != NULL) {
-        cr_expect_eq(memcmp(seen_pointer, sent_pointer, code[1] == 'b' ? 1 : 8), 0, "%s", code);
+        cr_expect_eq(memcmp(seen_pointer, sent_pointer, pointee_bytes(code[1])), 0, "%s", code);
     }
 }
 

@@ -100,3 +100,51 @@ Test(text, error_of_an_older_header_is_not_overrun)
     cr_expect_eq(kwi_fail(&err, KW_NO_MEMORY, "unheard"), KW_NO_MEMORY);
     cr_expect_eq(err.text[0], 'x');
 }
+
+Test(text, position_is_set_after_a_failure_and_reset_by_the_next)
+{
+    kw_error err = KW_ERROR_INIT;
+    cr_expect_eq(err.position, KW_NO_POSITION);
+    err.position = 3;
+    cr_expect_eq(kwi_fail(&err, KW_BUSY, "no place"), KW_BUSY);
+    cr_expect_eq(err.position, KW_NO_POSITION);
+    kwi_fail_place(&err, 17);
+    cr_expect_eq(err.position, 17);
+    cr_expect_eq(err.status, KW_BUSY);
+    kwi_fail_place(NULL, 17);
+}
+
+Test(text, error_without_a_position_keeps_its_whole_text)
+{
+    kw_error err = KW_ERROR_INIT;
+    char sentence[KW_ERROR_BYTES];
+    memset(sentence, 'x', sizeof sentence);
+    sentence[sizeof sentence - 1] = '\0';
+    for (uint32_t more = 0; more < 4; more++) {
+        err.struct_size = (uint32_t)offsetof(kw_error, position) + more;
+        err.position = 77;
+        cr_expect_eq(kwi_fail(&err, KW_BUSY, "%s", sentence), KW_BUSY);
+        kwi_fail_more(&err, "y");
+        kwi_fail_place(&err, 5);
+        cr_expect_eq(strlen(err.text), KW_ERROR_BYTES - 1);
+        cr_expect_eq(err.position, 77, "nothing is written beyond the caller's struct");
+    }
+}
+
+// A newer header's error has more members; the text does not grow into them.
+Test(text, error_of_a_newer_header_keeps_the_bounds_of_the_text)
+{
+    struct {
+        kw_error known;
+        char unknown[16];
+    } err = {.known = KW_ERROR_INIT, .unknown = "untouched"};
+    char sentence[2 * KW_ERROR_BYTES];
+    memset(sentence, 'x', sizeof sentence);
+    sentence[sizeof sentence - 1] = '\0';
+    err.known.struct_size = (uint32_t)sizeof err;
+    cr_expect_eq(kwi_fail(&err.known, KW_BUSY, "%s", sentence), KW_BUSY);
+    kwi_fail_place(&err.known, 5);
+    cr_expect_eq(strlen(err.known.text), KW_ERROR_BYTES - 1);
+    cr_expect_eq(err.known.position, 5);
+    cr_expect_str_eq(err.unknown, "untouched");
+}

@@ -202,6 +202,84 @@ static kw_status take_optionals(const kw_kernel *self, kw_keyset keys, void *x, 
     return typed_nothing(self, keys, x);
 }
 
+// What comes back owned: a list of tensors, of ints, a dict; typed and boxed kernels of one value.
+
+KWT_TYPED(v_v, kw_keyset_empty(), (kw_value v, kw_value *out_0), (v, out_0))
+KWT_TYPED(t_v, kwt_keys(x), (void *x, kw_value *out_0), (x, out_0))
+
+static kw_status typed_tensors(const kw_kernel *self, kw_keyset keys, void *x, kw_value *out_0)
+{
+    void *tensors[] = {x, &other};
+    kw_value view = kw_value_tensors((kw_tensor_list){tensors, 2});
+    KWT_OK(kw_value_own(&view, &kwt_tensor_type, out_0, NULL));
+    return typed_nothing(self, keys, x);
+}
+
+static kw_status boxed_ints(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
+                            kw_frame *frame)
+{
+    static const int64_t ints[] = {2, 4, 6};
+    (void)op;
+    kw_value view = kw_value_ints((kw_int_list){ints, 3});
+    KWT_OK(kw_value_own(&view, NULL, &frame->returns[0], NULL));
+    return typed_nothing(self, keys, frame->args[0].as.as_tensor);
+}
+
+// PyTorch: kernel_*_test, ...WithTensorListOutput, ...WithIntListOutput. S62
+Test(upstream_kernel, lists_are_returned_owned)
+{
+    const kw_operator *op = make("f(Tensor x) -> Tensor[]", KW_UNBOXED("t>v", typed_tensors));
+    kw_value list = kw_value_none();
+    KWT_OK(kwt_call_t_v(op, &cpu, &list));
+    cr_expect(list.count == 2 && list.as.as_tensors[1] == &other);
+    cr_expect_eq(other.reference_count, 2);
+    kw_value_release(&list, NULL);
+    call_frame(op, 1, 1);
+    cr_expect(results[0].tag == KW_TAG_TENSOR_LIST && results[0].as.as_tensors[0] == &cpu);
+    kw_value_release(&results[0], NULL);
+    cr_expect_eq(other.reference_count, 1);
+
+    op = make("f(Tensor x) -> int[]", KW_BOXED(boxed_ints));
+    KWT_OK(kwt_call_t_v(op, &cpu, &list));
+    cr_expect(list.tag == KW_TAG_INT_LIST && list.count == 3 && list.as.as_ints[2] == 6);
+    kw_value_release(&list, NULL);
+    call_frame(op, 1, 1);
+    cr_expect_eq(results[0].as.as_ints[0], 2);
+    kw_value_release(&results[0], NULL);
+}
+
+// Looks a key up and hands the dict on.
+static kw_status typed_dict(const kw_kernel *self, kw_keyset keys, kw_value v, kw_value *out_0)
+{
+    (void)self;
+    (void)keys;
+    kw_value key = kw_value_string("key2");
+    const kw_value *found = kw_value_dict_find(&v, &key);
+    cr_expect(found != NULL && found->as.as_int == 2);
+    return kw_value_own(&v, NULL, out_0, NULL);
+}
+
+// PyTorch: kernel_*_test, ...WithDictInput_withOutput, ...WithDictOutput, ...WithTupleInput. S62
+Test(upstream_kernel, dict_goes_in_and_comes_out)
+{
+    kw_dispatcher *dispatcher = kwt_dispatcher();
+    kw_library *library = kwt_library_of(dispatcher, "t");
+    (void)kwt_define(library, "f(Dict(str, int) d) -> Dict(str, int)");
+    (void)kwt_impl(library, "f", KW_KEY_CatchAll, KW_UNBOXED("v>v", typed_dict));
+    const kw_operator *op = kwt_find(dispatcher, "t::f");
+    const kw_value pairs[] = {kw_value_string("key1"), kw_value_int(1), kw_value_string("key2"),
+                              kw_value_int(2)};
+    kw_value dict = kw_value_dict((kw_value_list){pairs, 4});
+    kw_value out = kw_value_none();
+    KWT_OK(kwt_call_v_v(op, dict, &out));
+    cr_expect(kw_value_equal(&dict, &out));
+    kw_value_release(&out, NULL);
+    kw_frame frame = {&dict, &out, 1, 1};
+    KWT_OK(kw_call_boxed(op, &frame));
+    cr_expect(kw_value_equal(&dict, &out));
+    kw_value_release(&out, NULL);
+}
+
 // PyTorch: kernel_*_test, givenKernelWithOptionalInputs_... S62
 Test(upstream_kernel, optional_inputs_arrive_as_values_or_none)
 {

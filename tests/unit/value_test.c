@@ -82,6 +82,40 @@ Test(value, empty_list_is_a_list)
     cr_expect_eq(kw_value_floats((kw_float_list){NULL, 0}).tag, KW_TAG_FLOAT_LIST);
     cr_expect_eq(kw_value_bools((kw_bool_list){NULL, 0}).tag, KW_TAG_BOOL_LIST);
     cr_expect_eq(kw_value_tensors((kw_tensor_list){NULL, 0}).tag, KW_TAG_TENSOR_LIST);
+    cr_expect_eq(kw_value_symints((kw_symint_list){NULL, 0}).tag, KW_TAG_SYM_INT_LIST);
+    cr_expect_eq(kw_value_values((kw_value_list){NULL, 0}).tag, KW_TAG_LIST);
+    cr_expect_eq(kw_value_tuple((kw_value_list){NULL, 0}).tag, KW_TAG_TUPLE);
+    cr_expect_eq(kw_value_dict((kw_value_list){NULL, 0}).tag, KW_TAG_DICT);
+}
+
+Test(value, values_in_a_view_are_borrowed)
+{
+    const kw_value values[] = {kw_value_int(1), kw_value_string("x")};
+    kw_value value = kw_value_values((kw_value_list){values, 2});
+    cr_expect(value.tag == KW_TAG_LIST && value.count == 2 && value.as.as_values == values);
+    cr_expect_eq(value.flags, 0);
+    value = kw_value_tuple((kw_value_list){values, 2});
+    cr_expect(value.tag == KW_TAG_TUPLE && value.count == 2 && value.as.as_values == values);
+    value = kw_value_dict((kw_value_list){values, 2});
+    cr_expect(value.tag == KW_TAG_DICT && value.count == 1 && value.as.as_values == values);
+    cr_expect_eq(kw_value_dict((kw_value_list){values, 1}).tag, KW_TAG_NONE, "a key and no value");
+    cr_expect_eq(kw_value_dict((kw_value_list){values, 2 * ((size_t)UINT32_MAX + 1)}).tag,
+                 KW_TAG_NONE);
+    const kw_complex number = {1, 2};
+    value = kw_value_complex(&number);
+    cr_expect(value.tag == KW_TAG_COMPLEX && value.count == 0 && value.as.as_complex == &number);
+    const kw_symint symints[] = {kw_symint_int(1)};
+    value = kw_value_symints((kw_symint_list){symints, 1});
+    cr_expect(value.tag == KW_TAG_SYM_INT_LIST && value.count == 1 &&
+              value.as.as_symints == symints);
+}
+
+Test(value, device_is_plain)
+{
+    kw_value value = kw_value_device((kw_device){1, -1});
+    cr_expect_eq(value.tag, KW_TAG_DEVICE);
+    cr_expect_eq(value.as.as_device.type, 1);
+    cr_expect_eq(value.as.as_device.index, -1);
 }
 
 Test(value, list_with_more_elements_than_a_value_counts_is_none)
@@ -96,6 +130,9 @@ Test(value, list_with_more_elements_than_a_value_counts_is_none)
     cr_expect_eq(kw_value_floats((kw_float_list){NULL, most + 1}).tag, KW_TAG_NONE);
     cr_expect_eq(kw_value_bools((kw_bool_list){NULL, most + 1}).tag, KW_TAG_NONE);
     cr_expect_eq(kw_value_tensors((kw_tensor_list){NULL, most + 1}).tag, KW_TAG_NONE);
+    cr_expect_eq(kw_value_symints((kw_symint_list){NULL, most + 1}).tag, KW_TAG_NONE);
+    cr_expect_eq(kw_value_values((kw_value_list){NULL, most + 1}).tag, KW_TAG_NONE);
+    cr_expect_eq(kw_value_tuple((kw_value_list){NULL, most + 1}).tag, KW_TAG_NONE);
 }
 
 Test(value, tags_have_the_words_of_the_schema_language)
@@ -111,7 +148,17 @@ Test(value, tags_have_the_words_of_the_schema_language)
     cr_expect_str_eq(kw_tag_name(KW_TAG_FLOAT_LIST), "float[]");
     cr_expect_str_eq(kw_tag_name(KW_TAG_BOOL_LIST), "bool[]");
     cr_expect_str_eq(kw_tag_name(KW_TAG_GENERATOR), "Generator");
-    cr_expect_str_eq(kw_tag_name(4), "unknown");
+    cr_expect_str_eq(kw_tag_name(KW_TAG_DEVICE), "Device");
+    cr_expect_str_eq(kw_tag_name(KW_TAG_COMPLEX), "complex");
+    cr_expect_str_eq(kw_tag_name(KW_TAG_SYM_INT), "SymInt");
+    cr_expect_str_eq(kw_tag_name(KW_TAG_SYM_BOOL), "SymBool");
+    cr_expect_str_eq(kw_tag_name(KW_TAG_SYM_INT_LIST), "SymInt[]");
+    cr_expect_str_eq(kw_tag_name(KW_TAG_LIST), "list");
+    cr_expect_str_eq(kw_tag_name(KW_TAG_TUPLE), "tuple");
+    cr_expect_str_eq(kw_tag_name(KW_TAG_DICT), "dict");
+    cr_expect_str_eq(kw_tag_name(KW_TAG_OBJECT), "object");
+    cr_expect_str_eq(kw_tag_name(5), "unknown");
     cr_expect_str_eq(kw_tag_name(31), "unknown");
+    cr_expect_str_eq(kw_tag_name(47), "unknown");
     cr_expect_str_eq(kw_tag_name(UINT32_MAX), "unknown");
 }
