@@ -20,16 +20,21 @@ enum {
 int cli_keys_command(int argc, char **argv);
 int cli_keyset_command(int argc, char **argv);
 int cli_explain_command(int argc, char **argv);
+int cli_schema_command(int argc, char **argv);
+
+// The one command that takes two operands.
+#define CLI_SCHEMA_DIFF "schema diff"
 
 // What a command line said. `operand` is NULL if there is none.
 typedef struct cli_options {
     bool is_json;
     bool keeps_going;
     const char *operand;
+    const char *second; // operand
 } cli_options;
 
-// Reads options and at most one operand; says what is wrong on standard error and returns false.
-// `command` names the command in that text.
+// Reads options and at most one operand, or two where the command takes them; says what is wrong on
+// standard error and returns false. `command` names the command in that text.
 bool cli_options_read(cli_options *options, const char *command, int argc, char **argv);
 
 #endif // KWI_CLI_COMMAND_H

@@ -83,8 +83,13 @@ void cli_json_string(cli_json *json, const char *name, const char *text)
         cli_json_null(json, name);
         return;
     }
+    cli_json_text(json, name, text, strlen(text));
+}
+
+void cli_json_text(cli_json *json, const char *name, const char *text, size_t length)
+{
     write_name(json, name);
-    write_text(text, strlen(text));
+    write_text(text, length);
 }
 
 void cli_json_number(cli_json *json, const char *name, int64_t number)
@@ -121,5 +126,18 @@ void cli_json_item(cli_json *json, const char *text, size_t length)
 void cli_json_list_close(cli_json *json)
 {
     (void)putchar(']');
+    json->needs_comma = true;
+}
+
+void cli_json_object_open(cli_json *json)
+{
+    write_comma(json);
+    (void)putchar('{');
+    json->needs_comma = false;
+}
+
+void cli_json_object_close(cli_json *json)
+{
+    (void)putchar('}');
     json->needs_comma = true;
 }

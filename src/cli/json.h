@@ -22,6 +22,7 @@ void cli_json_close(cli_json *json);
 
 // Add a member. A string that is NULL is written as null; bytes that are no UTF-8 as U+FFFD.
 void cli_json_string(cli_json *json, const char *name, const char *text);
+void cli_json_text(cli_json *json, const char *name, const char *text, size_t length);
 void cli_json_number(cli_json *json, const char *name, int64_t number);
 void cli_json_bool(cli_json *json, const char *name, bool value);
 void cli_json_null(cli_json *json, const char *name);
@@ -30,5 +31,9 @@ void cli_json_null(cli_json *json, const char *name);
 void cli_json_list_open(cli_json *json, const char *name);
 void cli_json_item(cli_json *json, const char *text, size_t length);
 void cli_json_list_close(cli_json *json);
+
+// Add an object to a list: open, members, close.
+void cli_json_object_open(cli_json *json);
+void cli_json_object_close(cli_json *json);
 
 #endif // KWI_CLI_JSON_H

@@ -19,6 +19,12 @@ static const char help[] =
     "  explain [--json] [--keep-going] FILE|-\n"
     "                           run a scenario of registrations and calls and print which kernel\n"
     "                           runs, and by which rule\n"
+    "  schema check|print [--json] [FILE|-]\n"
+    "                           check declarations of operators, or print their canonical form\n"
+    "  schema diff [--json] FILE FILE\n"
+    "                           compare two files of declarations, by the operators' names\n"
+    "  schema diff [--json] [FILE|-]\n"
+    "                           compare the first declaration with the second, and so on\n"
     "  help                     print this\n"
     "  --version                print the version\n"
     "\n"
@@ -55,9 +61,8 @@ typedef struct known_command {
 } known_command;
 
 static const known_command commands[] = {
-    {"keys", cli_keys_command},
-    {"keyset", cli_keyset_command},
-    {"explain", cli_explain_command},
+    {"keys", cli_keys_command},       {"keyset", cli_keyset_command},
+    {"explain", cli_explain_command}, {"schema", cli_schema_command},
 };
 
 static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
@@ -78,6 +83,9 @@ bool cli_options_read(cli_options *options, const char *command, int argc, char 
         } else if (is_option && strcmp(argv[i], "--keep-going") == 0 &&
                    strcmp(command, "explain") == 0) {
             options->keeps_going = true;
+        } else if (!is_option && options->operand != NULL && options->second == NULL &&
+                   strcmp(command, CLI_SCHEMA_DIFF) == 0) {
+            options->second = argv[i];
         } else if (is_option || options->operand != NULL) {
             (void)fprintf(stderr, "keyway %s: %s `%s`; try `keyway help`\n", command,
                           is_option ? "unknown option" : "one argument too many:", argv[i]);

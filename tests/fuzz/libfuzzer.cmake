@@ -1,0 +1,63 @@
+# The fuzz targets once more with clang, libFuzzer and sanitizers, beside a build of another
+# compiler: libfuzzer_<target> in the build's folder of this one. The library's layers that parse
+# are compiled again for it. Without clang, or without its libFuzzer, nothing is built.
+
+find_program(KEYWAY_CLANG NAMES clang clang-19 clang-16 clang-15 clang-14)
+set(flags -std=c11 -g -O1 -fno-omit-frame-pointer -D_GNU_SOURCE -DKWI_TESTING=1
+    -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/tests)
+set(sanitizers -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all)
+
+set(probe ${CMAKE_CURRENT_BINARY_DIR}/probe.c)
+file(WRITE ${probe} "int LLVMFuzzerTestOneInput(const unsigned char *data, unsigned long size);
+int LLVMFuzzerTestOneInput(const unsigned char *data, unsigned long size)
+{
+    return data != 0 && size > 0 ? 0 : 0;
+}
+")
+set(works 1)
+if(KEYWAY_CLANG)
+    execute_process(COMMAND ${KEYWAY_CLANG} ${sanitizers} ${probe} -o ${probe}.program
+        RESULT_VARIABLE works OUTPUT_QUIET ERROR_QUIET)
+endif()
+if(NOT works EQUAL 0)
+    message(STATUS "No clang with libFuzzer: its tests will be skipped")
+    return()
+endif()
+
+# Compiles a source and appends the object to the list <out>.
+function(keyway_libfuzzer_object out name source)
+    set(object ${CMAKE_CURRENT_BINARY_DIR}/libfuzzer/${name}.o)
+    cmake_path(GET object PARENT_PATH folder)
+    file(MAKE_DIRECTORY ${folder})
+    add_custom_command(OUTPUT ${object} VERBATIM
+        COMMAND ${KEYWAY_CLANG} ${flags} ${sanitizers} ${ARGN} -MD -MF ${object}.d
+            -c ${source} -o ${object}
+        DEPENDS ${source} DEPFILE ${object}.d
+        COMMENT "Building libfuzzer/${name}.o")
+    set(${out} ${${out}} ${object} PARENT_SCOPE)
+endfunction()
+
+get_target_property(sources keyway_testing SOURCES)
+list(FILTER sources INCLUDE REGEX "^(base|key|schema)/")
+set(library)
+foreach(source IN LISTS sources)
+    keyway_libfuzzer_object(library ${source} ${PROJECT_SOURCE_DIR}/src/${source})
+endforeach()
+
+set(programs)
+foreach(target IN LISTS KEYWAY_FUZZ_TARGETS ITEMS schema_seeded)
+    set(objects)
+    list(TRANSFORM KEYWAY_FUZZ_DEFINITIONS_${target} PREPEND -D OUTPUT_VARIABLE definitions)
+    foreach(source IN LISTS KEYWAY_FUZZ_SOURCES_${target})
+        cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+        cmake_path(GET source STEM name)
+        keyway_libfuzzer_object(objects ${target}/${name} ${source} ${definitions})
+    endforeach()
+    set(program ${CMAKE_CURRENT_BINARY_DIR}/libfuzzer_${target})
+    add_custom_command(OUTPUT ${program} VERBATIM
+        COMMAND ${KEYWAY_CLANG} ${sanitizers} ${objects} ${library} -o ${program} -lpthread -lm
+        DEPENDS ${objects} ${library}
+        COMMENT "Linking libfuzzer_${target}")
+    list(APPEND programs ${program})
+endforeach()
+add_custom_target(fuzz_libfuzzer ALL DEPENDS ${programs})

@@ -1,0 +1,21 @@
+# The fuzz targets, and what each is made of besides the library.
+
+set(KEYWAY_FUZZ_TARGETS declarations key keyset operator_name schema)
+
+set(cli ${PROJECT_SOURCE_DIR}/src/cli)
+set(KEYWAY_FUZZ_SOURCES_declarations
+    declarations.c ${cli}/memory.c ${cli}/schema_reader.c ${cli}/schema_scan.c)
+set(KEYWAY_FUZZ_SOURCES_key key.c)
+set(KEYWAY_FUZZ_SOURCES_keyset keyset.c ${cli}/expression.c ${cli}/memory.c)
+set(KEYWAY_FUZZ_SOURCES_operator_name operator_name.c)
+set(KEYWAY_FUZZ_SOURCES_schema schema.c)
+
+# How many mutations make a few seconds. An unknown key is compared with all names, which takes long.
+set(KEYWAY_FUZZ_MUTATIONS_declarations 200000)
+set(KEYWAY_FUZZ_MUTATIONS_key 5000)
+set(KEYWAY_FUZZ_MUTATIONS_keyset 5000)
+set(KEYWAY_FUZZ_MUTATIONS_operator_name 500000)
+set(KEYWAY_FUZZ_MUTATIONS_schema 400000)
+
+set(KEYWAY_FUZZ_SOURCES_schema_seeded schema.c)
+set(KEYWAY_FUZZ_DEFINITIONS_schema_seeded FUZZ_SEEDED)
