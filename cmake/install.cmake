@@ -5,7 +5,13 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/keyway)
 
-install(TARGETS keyway EXPORT keyway FILE_SET HEADERS)
+install(TARGETS keyway EXPORT keyway FILE_SET HEADERS FILE_SET cxx_headers)
+if(KW_BUILD_CLI)
+    file(RELATIVE_PATH library_dir /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+    set_target_properties(keyway_cli PROPERTIES
+        EXPORT_NAME cli INSTALL_RPATH "$ORIGIN/${library_dir}")
+    install(TARGETS keyway_cli EXPORT keyway)
+endif()
 install(EXPORT keyway FILE keyway-targets.cmake NAMESPACE keyway:: DESTINATION ${package_dir})
 
 get_target_property(kind keyway TYPE)
@@ -17,13 +23,8 @@ install(FILES
     ${PROJECT_BINARY_DIR}/keyway-config.cmake
     ${PROJECT_BINARY_DIR}/keyway-config-version.cmake
     cmake/dependencies.cmake
+    cmake/generate.cmake
     DESTINATION ${package_dir})
-
-if(KW_BUILD_CLI)
-    file(RELATIVE_PATH library_dir /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
-    set_target_properties(keyway_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${library_dir}")
-    install(TARGETS keyway_cli)
-endif()
 
 # The prefix is relative to the file itself, so that an installed tree can be moved.
 file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)

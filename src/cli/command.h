@@ -21,6 +21,7 @@ int cli_keys_command(int argc, char **argv);
 int cli_keyset_command(int argc, char **argv);
 int cli_explain_command(int argc, char **argv);
 int cli_schema_command(int argc, char **argv);
+int cli_gen_command(int argc, char **argv); // in src/gen
 
 // The one command that takes two operands.
 #define CLI_SCHEMA_DIFF "schema diff"

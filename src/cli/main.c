@@ -25,6 +25,9 @@ static const char help[] =
     "                           compare two files of declarations, by the operators' names\n"
     "  schema diff [--json] [FILE|-]\n"
     "                           compare the first declaration with the second, and so on\n"
+    "  gen OPS_FILE -o DIR [--name STEM] [--namespace NS] [--tensor-type TYPE]\n"
+    "      [--tensor-keys FUNCTION] [--include HEADER]...\n"
+    "                           make typed C functions, STEM.h and STEM.c, of declarations\n"
     "  help                     print this\n"
     "  --version                print the version\n"
     "\n"
@@ -63,6 +66,7 @@ typedef struct known_command {
 static const known_command commands[] = {
     {"keys", cli_keys_command},       {"keyset", cli_keyset_command},
     {"explain", cli_explain_command}, {"schema", cli_schema_command},
+    {"gen", cli_gen_command},
 };
 
 static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
