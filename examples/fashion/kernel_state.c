@@ -112,7 +112,7 @@ kw_status fashion_kernel_leave(const kw_kernel *self)
 }
 
 kw_status fashion_kernel_finish(const kw_kernel *self, kw_status status,
-                                fashion_tensor *take_result, void **out_0)
+                                fashion_tensor *take_result, fashion_tensor **out_0)
 {
     const kw_status left = fashion_kernel_leave(self);
     if (status == KW_OK && left == KW_OK) {

@@ -79,6 +79,6 @@ kw_status fashion_kernel_leave(const kw_kernel *self);
 /// Leaves it and, if `status` so far is KW_OK, hands the result on; else releases the result.
 /// Returns the first failure.
 kw_status fashion_kernel_finish(const kw_kernel *self, kw_status status,
-                                fashion_tensor *take_result, void **out_0);
+                                fashion_tensor *take_result, fashion_tensor **out_0);
 
 #endif // FASHION_KERNEL_STATE_H

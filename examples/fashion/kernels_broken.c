@@ -10,8 +10,8 @@
 #include "math_plain.h"
 #include "reference.h"
 
-static kw_status broken_linear(const kw_kernel *self, kw_keyset keys, void *x, void *weight,
-                               void *bias, void **out_0)
+static kw_status broken_linear(const kw_kernel *self, kw_keyset keys, fashion_tensor *x,
+                               fashion_tensor *weight, fashion_tensor *bias, fashion_tensor **out_0)
 {
     (void)keys;
     kw_status status = fashion_kernel_enter(self, FASHION_OP_LINEAR);
@@ -33,6 +33,6 @@ void fashion_broken_stage(fashion_change *change, kw_library *library, fashion_o
                           fashion_slot *out_slot)
 {
     const kw_kernel_descriptor kernel =
-        op == FASHION_OP_LINEAR ? NN_LINEAR_KERNEL(broken_linear) : fashion_plain_kernel(op);
+        op == FASHION_OP_LINEAR ? nn_linear_unboxed(broken_linear) : fashion_plain_kernel(op);
     fashion_change_impl(change, library, op, key, kernel, out_slot);
 }

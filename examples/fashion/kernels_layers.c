@@ -23,62 +23,65 @@ static kw_keyset below_autograd(kw_keyset keys)
 }
 
 // NOLINTNEXTLINE(readability-function-size): the schema says how many parameters there are
-static kw_status autograd_conv2d(const kw_kernel *self, kw_keyset keys, void *x, void *weight,
-                                 void *bias, int64_t padding, void **out_0)
+static kw_status autograd_conv2d(const kw_kernel *self, kw_keyset keys, fashion_tensor *x,
+                                 fashion_tensor *weight, fashion_tensor *bias, int64_t padding,
+                                 fashion_tensor **out_0)
 {
-    void *y = NULL;
+    fashion_tensor *y = NULL;
     kw_status status = fashion_kernel_enter(self, FASHION_OP_CONV2D);
     if (status != KW_OK) {
         return status;
     }
-    status = nn_conv2d_redispatch(self->op, below_autograd(keys), x, weight, bias, padding, &y);
+    status = nn_conv2d_redispatch_on(self->op, below_autograd(keys), x, weight, bias, padding, &y);
     return fashion_kernel_finish(self, status, y, out_0);
 }
 
-static kw_status autograd_relu(const kw_kernel *self, kw_keyset keys, void *x, void **out_0)
+static kw_status autograd_relu(const kw_kernel *self, kw_keyset keys, fashion_tensor *x,
+                               fashion_tensor **out_0)
 {
-    void *y = NULL;
+    fashion_tensor *y = NULL;
     kw_status status = fashion_kernel_enter(self, FASHION_OP_RELU);
     if (status != KW_OK) {
         return status;
     }
-    status = nn_relu_redispatch(self->op, below_autograd(keys), x, &y);
+    status = nn_relu_redispatch_on(self->op, below_autograd(keys), x, &y);
     return fashion_kernel_finish(self, status, y, out_0);
 }
 
-static kw_status autograd_max_pool2d(const kw_kernel *self, kw_keyset keys, void *x, int64_t size,
-                                     void **out_0)
+static kw_status autograd_max_pool2d(const kw_kernel *self, kw_keyset keys, fashion_tensor *x,
+                                     int64_t size, fashion_tensor **out_0)
 {
-    void *y = NULL;
+    fashion_tensor *y = NULL;
     kw_status status = fashion_kernel_enter(self, FASHION_OP_MAX_POOL2D);
     if (status != KW_OK) {
         return status;
     }
-    status = nn_max_pool2d_redispatch(self->op, below_autograd(keys), x, size, &y);
+    status = nn_max_pool2d_redispatch_on(self->op, below_autograd(keys), x, size, &y);
     return fashion_kernel_finish(self, status, y, out_0);
 }
 
-static kw_status autograd_linear(const kw_kernel *self, kw_keyset keys, void *x, void *weight,
-                                 void *bias, void **out_0)
+static kw_status autograd_linear(const kw_kernel *self, kw_keyset keys, fashion_tensor *x,
+                                 fashion_tensor *weight, fashion_tensor *bias,
+                                 fashion_tensor **out_0)
 {
-    void *y = NULL;
+    fashion_tensor *y = NULL;
     kw_status status = fashion_kernel_enter(self, FASHION_OP_LINEAR);
     if (status != KW_OK) {
         return status;
     }
-    status = nn_linear_redispatch(self->op, below_autograd(keys), x, weight, bias, &y);
+    status = nn_linear_redispatch_on(self->op, below_autograd(keys), x, weight, bias, &y);
     return fashion_kernel_finish(self, status, y, out_0);
 }
 
-static kw_status autograd_softmax(const kw_kernel *self, kw_keyset keys, void *x, int64_t dim,
-                                  void **out_0)
+static kw_status autograd_softmax(const kw_kernel *self, kw_keyset keys, fashion_tensor *x,
+                                  int64_t dim, fashion_tensor **out_0)
 {
-    void *y = NULL;
+    fashion_tensor *y = NULL;
     kw_status status = fashion_kernel_enter(self, FASHION_OP_SOFTMAX);
     if (status != KW_OK) {
         return status;
     }
-    status = nn_softmax_redispatch(self->op, below_autograd(keys), x, dim, &y);
+    status = nn_softmax_redispatch_on(self->op, below_autograd(keys), x, dim, &y);
     return fashion_kernel_finish(self, status, y, out_0);
 }
 
@@ -86,11 +89,11 @@ void fashion_autograd_stage(fashion_change *change, kw_library *library, fashion
                             fashion_slot *out_slot)
 {
     const kw_kernel_descriptor kernels[FASHION_OP_COUNT] = {
-        [FASHION_OP_CONV2D] = NN_CONV2D_KERNEL(autograd_conv2d),
-        [FASHION_OP_RELU] = NN_RELU_KERNEL(autograd_relu),
-        [FASHION_OP_MAX_POOL2D] = NN_MAX_POOL2D_KERNEL(autograd_max_pool2d),
-        [FASHION_OP_LINEAR] = NN_LINEAR_KERNEL(autograd_linear),
-        [FASHION_OP_SOFTMAX] = NN_SOFTMAX_KERNEL(autograd_softmax),
+        [FASHION_OP_CONV2D] = nn_conv2d_unboxed(autograd_conv2d),
+        [FASHION_OP_RELU] = nn_relu_unboxed(autograd_relu),
+        [FASHION_OP_MAX_POOL2D] = nn_max_pool2d_unboxed(autograd_max_pool2d),
+        [FASHION_OP_LINEAR] = nn_linear_unboxed(autograd_linear),
+        [FASHION_OP_SOFTMAX] = nn_softmax_unboxed(autograd_softmax),
     };
     fashion_change_impl(change, library, op, key, kernels[op], out_slot);
 }
@@ -109,8 +112,8 @@ static kw_status trace(const kw_kernel *self, const kw_operator *op, kw_keyset k
         request->traced_count++;
     }
     const kw_keyset below = kw_keyset_full_after(KW_KEY_Tracer);
-    void *y = NULL;
-    void *out = NULL;
+    fashion_tensor *y = NULL;
+    fashion_tensor *out = NULL;
     status = kw_redispatch_boxed(op, kw_keyset_intersection(keys, below), frame);
     if (status == KW_OK) {
         y = frame->returns[0].as.as_tensor;

@@ -24,8 +24,9 @@ static kw_status compute_conv2d(const fashion_conv2d_shape *shape, const fashion
 }
 
 // NOLINTNEXTLINE(readability-function-size): the schema says how many parameters there are
-static kw_status conv2d(const kw_kernel *self, kw_keyset keys, void *x, void *weight, void *bias,
-                        int64_t padding, void **out_0)
+static kw_status conv2d(const kw_kernel *self, kw_keyset keys, fashion_tensor *x,
+                        fashion_tensor *weight, fashion_tensor *bias, int64_t padding,
+                        fashion_tensor **out_0)
 {
     (void)keys;
     kw_status status = fashion_kernel_enter(self, FASHION_OP_CONV2D);
@@ -41,8 +42,8 @@ static kw_status conv2d(const kw_kernel *self, kw_keyset keys, void *x, void *we
     return fashion_kernel_finish(self, status, y, out_0);
 }
 
-static kw_status linear(const kw_kernel *self, kw_keyset keys, void *x, void *weight, void *bias,
-                        void **out_0)
+static kw_status linear(const kw_kernel *self, kw_keyset keys, fashion_tensor *x,
+                        fashion_tensor *weight, fashion_tensor *bias, fashion_tensor **out_0)
 {
     (void)keys;
     kw_status status = fashion_kernel_enter(self, FASHION_OP_LINEAR);
@@ -65,9 +66,9 @@ void fashion_openblas_stage(fashion_change *change, kw_library *library, fashion
 {
     kw_kernel_descriptor kernel = fashion_plain_kernel(op);
     if (op == FASHION_OP_CONV2D) {
-        kernel = NN_CONV2D_KERNEL(conv2d);
+        kernel = nn_conv2d_unboxed(conv2d);
     } else if (op == FASHION_OP_LINEAR) {
-        kernel = NN_LINEAR_KERNEL(linear);
+        kernel = nn_linear_unboxed(linear);
     }
     fashion_change_impl(change, library, op, key, kernel, out_slot);
 }

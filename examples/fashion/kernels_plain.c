@@ -10,8 +10,9 @@
 #include "math_plain.h"
 
 // NOLINTNEXTLINE(readability-function-size): the schema says how many parameters there are
-static kw_status conv2d(const kw_kernel *self, kw_keyset keys, void *x, void *weight, void *bias,
-                        int64_t padding, void **out_0)
+static kw_status conv2d(const kw_kernel *self, kw_keyset keys, fashion_tensor *x,
+                        fashion_tensor *weight, fashion_tensor *bias, int64_t padding,
+                        fashion_tensor **out_0)
 {
     (void)keys;
     kw_status status = fashion_kernel_enter(self, FASHION_OP_CONV2D);
@@ -28,7 +29,8 @@ static kw_status conv2d(const kw_kernel *self, kw_keyset keys, void *x, void *we
     return fashion_kernel_finish(self, status, y, out_0);
 }
 
-static kw_status relu(const kw_kernel *self, kw_keyset keys, void *x, void **out_0)
+static kw_status relu(const kw_kernel *self, kw_keyset keys, fashion_tensor *x,
+                      fashion_tensor **out_0)
 {
     (void)keys;
     kw_status status = fashion_kernel_enter(self, FASHION_OP_RELU);
@@ -43,8 +45,8 @@ static kw_status relu(const kw_kernel *self, kw_keyset keys, void *x, void **out
     return fashion_kernel_finish(self, status, y, out_0);
 }
 
-static kw_status max_pool2d(const kw_kernel *self, kw_keyset keys, void *x, int64_t size,
-                            void **out_0)
+static kw_status max_pool2d(const kw_kernel *self, kw_keyset keys, fashion_tensor *x, int64_t size,
+                            fashion_tensor **out_0)
 {
     (void)keys;
     kw_status status = fashion_kernel_enter(self, FASHION_OP_MAX_POOL2D);
@@ -60,8 +62,8 @@ static kw_status max_pool2d(const kw_kernel *self, kw_keyset keys, void *x, int6
     return fashion_kernel_finish(self, status, y, out_0);
 }
 
-static kw_status linear(const kw_kernel *self, kw_keyset keys, void *x, void *weight, void *bias,
-                        void **out_0)
+static kw_status linear(const kw_kernel *self, kw_keyset keys, fashion_tensor *x,
+                        fashion_tensor *weight, fashion_tensor *bias, fashion_tensor **out_0)
 {
     (void)keys;
     kw_status status = fashion_kernel_enter(self, FASHION_OP_LINEAR);
@@ -78,7 +80,8 @@ static kw_status linear(const kw_kernel *self, kw_keyset keys, void *x, void *we
     return fashion_kernel_finish(self, status, y, out_0);
 }
 
-static kw_status softmax(const kw_kernel *self, kw_keyset keys, void *x, int64_t dim, void **out_0)
+static kw_status softmax(const kw_kernel *self, kw_keyset keys, fashion_tensor *x, int64_t dim,
+                         fashion_tensor **out_0)
 {
     (void)keys;
     kw_status status = fashion_kernel_enter(self, FASHION_OP_SOFTMAX);
@@ -97,11 +100,11 @@ static kw_status softmax(const kw_kernel *self, kw_keyset keys, void *x, int64_t
 kw_kernel_descriptor fashion_plain_kernel(fashion_op op)
 {
     const kw_kernel_descriptor kernels[FASHION_OP_COUNT] = {
-        [FASHION_OP_CONV2D] = NN_CONV2D_KERNEL(conv2d),
-        [FASHION_OP_RELU] = NN_RELU_KERNEL(relu),
-        [FASHION_OP_MAX_POOL2D] = NN_MAX_POOL2D_KERNEL(max_pool2d),
-        [FASHION_OP_LINEAR] = NN_LINEAR_KERNEL(linear),
-        [FASHION_OP_SOFTMAX] = NN_SOFTMAX_KERNEL(softmax),
+        [FASHION_OP_CONV2D] = nn_conv2d_unboxed(conv2d),
+        [FASHION_OP_RELU] = nn_relu_unboxed(relu),
+        [FASHION_OP_MAX_POOL2D] = nn_max_pool2d_unboxed(max_pool2d),
+        [FASHION_OP_LINEAR] = nn_linear_unboxed(linear),
+        [FASHION_OP_SOFTMAX] = nn_softmax_unboxed(softmax),
     };
     return kernels[op];
 }

@@ -70,21 +70,21 @@ static kw_status conv2d(const fashion_ops *ops, fashion_tensor *weight, fashion_
 {
     fashion_tensor *y = NULL;
     const kw_status status =
-        nn_conv2d_call(ops->handles[FASHION_OP_CONV2D], *x, weight, bias, 1, &y);
+        nn_conv2d_call_on(ops->handles[FASHION_OP_CONV2D], *x, weight, bias, 1, &y);
     return replace(status, x, y);
 }
 
 static kw_status relu(const fashion_ops *ops, fashion_tensor **x)
 {
     fashion_tensor *y = NULL;
-    const kw_status status = nn_relu_call(ops->handles[FASHION_OP_RELU], *x, &y);
+    const kw_status status = nn_relu_call_on(ops->handles[FASHION_OP_RELU], *x, &y);
     return replace(status, x, y);
 }
 
 static kw_status max_pool2d(const fashion_ops *ops, fashion_tensor **x)
 {
     fashion_tensor *y = NULL;
-    const kw_status status = nn_max_pool2d_call(ops->handles[FASHION_OP_MAX_POOL2D], *x, 2, &y);
+    const kw_status status = nn_max_pool2d_call_on(ops->handles[FASHION_OP_MAX_POOL2D], *x, 2, &y);
     return replace(status, x, y);
 }
 
@@ -92,7 +92,8 @@ static kw_status linear(const fashion_ops *ops, fashion_tensor *weight, fashion_
                         fashion_tensor **x)
 {
     fashion_tensor *y = NULL;
-    const kw_status status = nn_linear_call(ops->handles[FASHION_OP_LINEAR], *x, weight, bias, &y);
+    const kw_status status =
+        nn_linear_call_on(ops->handles[FASHION_OP_LINEAR], *x, weight, bias, &y);
     return replace(status, x, y);
 }
 
@@ -129,7 +130,7 @@ kw_status fashion_model_run(const fashion_model *model, fashion_tensor *images,
         status = head(model, &x);
     }
     if (status == KW_OK) {
-        status = nn_softmax_call(model->ops.handles[FASHION_OP_SOFTMAX], x, 1, &probabilities);
+        status = nn_softmax_call_on(model->ops.handles[FASHION_OP_SOFTMAX], x, 1, &probabilities);
     }
     if (status != KW_OK) {
         fashion_tensor_release(x);

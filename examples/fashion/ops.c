@@ -1,31 +1,26 @@
-// Operators of the demo: their schemas, defined and found again.
+// Operators of the demo: their definitions and their handles.
 //
-// Layer:     example (uses Keyway's public headers)
+// Layer:     example (uses ops)
 // Threads:   any
 // Stability: example code, no promises
 // SPDX-License-Identifier: MIT
 
 #include "ops.h"
 
-#include <keyway/transaction.h>
+typedef kw_status (*find_function)(kw_dispatcher *dispatcher, const kw_operator **out_op,
+                                   kw_error *err);
 
 typedef struct op_row {
     const char *name;
-    const char *schema;
-    const char *signature;
+    find_function find;
 } op_row;
 
 static const op_row rows[FASHION_OP_COUNT] = {
-    [FASHION_OP_CONV2D] = {"nn::conv2d",
-                           "nn::conv2d(Tensor x, Tensor weight, Tensor? bias, int padding) -> "
-                           "Tensor",
-                           "ttti>t"},
-    [FASHION_OP_RELU] = {"nn::relu", "nn::relu(Tensor x) -> Tensor", "t>t"},
-    [FASHION_OP_MAX_POOL2D] = {"nn::max_pool2d", "nn::max_pool2d(Tensor x, int size) -> Tensor",
-                               "ti>t"},
-    [FASHION_OP_LINEAR] = {"nn::linear",
-                           "nn::linear(Tensor x, Tensor weight, Tensor? bias) -> Tensor", "ttt>t"},
-    [FASHION_OP_SOFTMAX] = {"nn::softmax", "nn::softmax(Tensor x, int dim) -> Tensor", "ti>t"},
+    [FASHION_OP_CONV2D] = {NN_CONV2D_NAME, nn_conv2d_find},
+    [FASHION_OP_RELU] = {NN_RELU_NAME, nn_relu_find},
+    [FASHION_OP_MAX_POOL2D] = {NN_MAX_POOL2D_NAME, nn_max_pool2d_find},
+    [FASHION_OP_LINEAR] = {NN_LINEAR_NAME, nn_linear_find},
+    [FASHION_OP_SOFTMAX] = {NN_SOFTMAX_NAME, nn_softmax_find},
 };
 
 const char *fashion_op_name(fashion_op op)
@@ -37,10 +32,10 @@ kw_status fashion_ops_define(kw_dispatcher *dispatcher, kw_library *library, kw_
 {
     kw_transaction *tx = NULL;
     kw_status status = kw_transaction_begin(dispatcher, &tx, err);
-    for (int op = 0; op < FASHION_OP_COUNT && status == KW_OK; op++) {
-        kw_definition definition = KW_DEFINE(rows[op].schema);
-        status = kw_transaction_define(tx, library, &definition, NULL, err);
+    if (status != KW_OK) {
+        return status;
     }
+    status = nn_define(tx, library, err);
     if (status != KW_OK) {
         kw_transaction_abort(tx);
         return status;
@@ -52,8 +47,7 @@ kw_status fashion_ops_find(kw_dispatcher *dispatcher, fashion_ops *out_ops, kw_e
 {
     fashion_ops found;
     for (int op = 0; op < FASHION_OP_COUNT; op++) {
-        kw_status status = kw_operator_find_typed(dispatcher, rows[op].name, rows[op].signature,
-                                                  &found.handles[op], err);
+        kw_status status = rows[op].find(dispatcher, &found.handles[op], err);
         if (status != KW_OK) {
             return status;
         }

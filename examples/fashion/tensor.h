@@ -28,6 +28,12 @@ typedef struct fashion_tensor {
     float values[]; // `count` of them, row-major
 } fashion_tensor;
 
+/// The keys with which a tensor takes part in a call; inline for the generated calls.
+static inline kw_keyset fashion_tensor_keys(const fashion_tensor *tensor)
+{
+    return tensor->keys;
+}
+
 /// How Keyway reads the keys of a fashion_tensor, and keeps one alive.
 extern const kw_tensor_type fashion_tensor_type;
 
