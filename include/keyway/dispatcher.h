@@ -227,6 +227,19 @@ typedef struct kw_statistics {
     uint64_t retired_bytes;
     uint64_t thread_blocks;   // mapped, each 2 KiB
     uint64_t forced_cleanups; // threads that ended inside a call or under a snapshot
+
+    // Snapshots. A thread counts once, however many it has open inside one another.
+    uint64_t snapshot_count;        // threads under a snapshot
+    uint64_t shared_snapshot_count; // shared ones that are not released, entered or not
+    uint64_t held_version_count;    // different versions that these are of
+    uint64_t held_table_count;      // replaced tables that are kept for these versions
+    uint64_t held_table_bytes;
+    uint64_t oldest_snapshot_ns; // since the oldest of them was opened, give or take 10 ms; or 0
+    uint64_t oldest_version; // the oldest version that one is of; the newest one if there is none
+
+    // Replaced tables whose grace period nobody has waited for yet, as after deferring commits.
+    uint64_t deferred_count;
+    uint64_t deferred_bytes;
 } kw_statistics;
 
 /// Fills in the figures that fit `out_statistics->struct_size`, which the caller sets.

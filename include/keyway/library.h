@@ -85,15 +85,58 @@ KW_API KW_NODISCARD kw_status kw_library_close(kw_library *library, kw_error *er
 /// every destructor of its user data has returned. Then its code may be unmapped.
 ///
 /// @retval KW_BUSY                 something is still in use after `timeout_ns` nanoseconds; the
-///                                 text names what holds it. 0 only looks
+///                                 text names what holds it, its thread, and for how long. 0 only
+///                                 looks
 /// @retval KW_INVALID_ARGUMENT     the library is open
 /// @retval KW_WOULD_WAIT_FOR_SELF  the calling thread itself holds it, by a call it is inside or a
 ///                                 snapshot it has open; or it is inside any call or snapshot and
-///                                 asks to wait for ever, which two threads could do for each other
+///                                 asks to wait for ever, which two threads could do for each
+///                                 other. A reference to a shared snapshot is nobody's: it is
+///                                 waited for
 /// @threads any; may block
 /// @since 0.1
 KW_API KW_NODISCARD kw_status kw_library_drain(kw_library *library, uint64_t timeout_ns,
                                                kw_error *err);
+
+// What can hold a library.
+typedef enum kw_holder_kind {
+    KW_HOLDER_CALL = 1,     // a call that is inside a table which names something of it
+    KW_HOLDER_SNAPSHOT = 2, // a thread's snapshot that such a table, replaced since, is kept for
+    KW_HOLDER_SHARED_SNAPSHOT =
+        3,               // the same of a shared snapshot, whether or not a thread is inside
+    KW_HOLDER_OBJECT = 4 // reserved: something the library has made and that is not freed
+} kw_holder_kind;
+
+/// An age that nothing is known of.
+#define KW_AGE_UNKNOWN UINT64_MAX
+
+/// One holder and one operator. Borrowed for the call, but for `op`, which is valid as long as the
+/// dispatcher.
+///
+/// A snapshot's age counts from its opening, or from the sharing, by a clock that ticks every 1 to
+/// 10 ms. A call notes no time when it begins: its age is the time since it was first found to keep
+/// a replaced table by itself, so it is at least as old. Of calls inside a table that is the
+/// newest, that was replaced a moment ago, or that is kept for a snapshot as well, no age is known.
+typedef struct kw_holder {
+    size_t struct_size;
+    uint32_t kind;      // a kw_holder_kind
+    uint32_t thread_id; // of the thread, as in gettid(); 0: it belongs to none
+    const char *op;     // the operator whose table is held
+    uint64_t version;   // CALL: the one that brought the table; snapshots: theirs
+    uint64_t age_ns;    // or KW_AGE_UNKNOWN
+} kw_holder;
+
+/// Calls `visit` for everything that holds the library at this moment, open or closed, outside
+/// every lock. A call is told once for each level on which it is inside; a snapshot once for each
+/// operator.
+///
+/// @retval KW_NO_MEMORY  nothing was visited
+/// @threads any; blocks on registration
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_library_holders(const kw_library *library,
+                                                 void (*visit)(const kw_holder *holder,
+                                                               void *context),
+                                                 void *context);
 
 /// Returns the library's name; valid as long as the library.
 KW_API const char *kw_library_name(const kw_library *library);

@@ -27,6 +27,7 @@ KW_BEGIN_DECLS
     X(NOT_SUPPORTED, 6, "this build or this form does not offer it")                               \
     X(WRONG_ORDER, 7, "opened and closed, or begun and ended, out of order")                       \
     X(INTERNAL, 8, "an invariant of the library does not hold")                                    \
+    X(OTHER_VERSION, 9, "a snapshot of another version is open on the thread")                     \
     /* Calls. */                                                                                   \
     X(OPERATOR_REMOVED, 20, "the operator has no definition any more")                             \
     X(OPERATOR_UNDEFINED, 21, "the operator has kernels but no definition")                        \

@@ -10,17 +10,23 @@
 
 #include <sched.h>
 #include <stddef.h>
+#include <string.h>
 #include <time.h>
 
 #include <keyway/inline/cell.h>
 
 #define LONG_WAIT_NS 100000
+#define OFTEN_WEIGHT 64
 
 // guard: cell. Relaxed: set before the threads that read them are started.
 static kwi_u32_cell active_fault;
 static kwi_u32_cell wait_one_in;
 
 static _Thread_local uint32_t random_state;
+
+// guard: thread. What the next visit of a place runs.
+static _Thread_local const char *interrupted_place;
+static _Thread_local void (*interrupting_step)(void);
 
 void kwi_fault_set(kwi_fault fault)
 {
@@ -67,6 +73,22 @@ void kwi_yield(uint32_t weight)
         return;
     }
     wait(random_state >> 27, weight > 1);
+}
+
+void kwi_yield_interrupt(const char *place, void (*step)(void))
+{
+    interrupted_place = place;
+    interrupting_step = step;
+}
+
+void kwi_yield_often(const char *place)
+{
+    if (interrupting_step != NULL && strcmp(place, interrupted_place) == 0) {
+        void (*step)(void) = interrupting_step;
+        interrupting_step = NULL;
+        step();
+    }
+    kwi_yield(OFTEN_WEIGHT);
 }
 
 #else

@@ -29,7 +29,11 @@
     X(UNRIPE_RECLAIMED, "unripe-reclaimed")                                                        \
     X(NO_NEW_TICKET, "no-new-ticket")                                                              \
     X(MIDDLE_FREED_AT_ONCE, "middle-freed-at-once")                                                \
-    X(KERNEL_FREED_WITH_REGISTRATION, "kernel-freed-with-registration")
+    X(KERNEL_FREED_WITH_REGISTRATION, "kernel-freed-with-registration")                            \
+    X(PIN_COPIED, "pin-copied")                                                                    \
+    X(SHARED_NOT_SCANNED, "shared-not-scanned")                                                    \
+    X(SHARED_RELEASED_FIRST, "shared-released-first")                                              \
+    X(SHARED_SCANNED_APART, "shared-scanned-apart")
 
 typedef enum kwi_fault {
 #define KWI_FAULT_ENUMERATOR(name, text) KWI_FAULT_##name,
@@ -50,9 +54,14 @@ bool kwi_fault_is(kwi_fault fault);
 void kwi_yield_set(uint32_t one_in);
 void kwi_yield(uint32_t weight); // waits `weight` times as often
 
+// Runs `step` when a thread comes to the schedule point in the function named `place`, once: what
+// another thread could do there. NULL: nothing.
+void kwi_yield_interrupt(const char *place, void (*step)(void));
+void kwi_yield_often(const char *place);
+
 #define KWI_FAULT(name) kwi_fault_is(KWI_FAULT_##name)
 #define KWI_YIELD() kwi_yield(1)
-#define KWI_YIELD_OFTEN() kwi_yield(64)
+#define KWI_YIELD_OFTEN() kwi_yield_often(__func__)
 
 #else
 

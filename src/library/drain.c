@@ -8,6 +8,8 @@
 
 #include <keyway/inline/table.h>
 
+#include "base/clock.h"
+#include "base/text.h"
 #include "library/library.h"
 #include "rcu/holders.h"
 #include "rcu/section.h"
@@ -18,41 +20,65 @@
 #define FIRST_PAUSE_NS 20000
 #define LONGEST_PAUSE_NS 2000000
 
-// What keeps a library, gathered over all retired tables that name something of it.
+// What keeps a library, gathered over all retired tables that name something of it. Needs no
+// memory, and names nothing that may be gone when the lock is given up. A hold without an owner is
+// none.
 typedef struct report {
     const kwi_owner *owner;
-    const kw_operator *op; // one that a call is inside
+    kwi_hold call; // the one inside for the longest time that is known
+    kwi_hold snapshot;
     uint32_t call_count;
-    uint32_t snapshot_count;
+    bool has_other_ops;       // calls of other operators than `call`
+    bool has_other_snapshots; // snapshots of other threads or versions than `snapshot`
     bool is_self;
 } report;
 
-static bool names_owner(const kw_table *table, const kwi_owner *owner)
+// An age that is not known counts as the least.
+static bool is_older(const kwi_hold *hold, const kwi_hold *than)
 {
-    if (table->definition != NULL && table->definition->registration.owner == owner) {
-        return true;
+    return than->owner == NULL || hold->age_ns + 1 > than->age_ns + 1;
+}
+
+static void note_call(report *found, const kwi_hold *hold)
+{
+    const void *before = found->call.owner;
+    found->call_count++;
+    found->has_other_ops = found->has_other_ops || (before != NULL && before != hold->owner);
+    if (is_older(hold, &found->call)) {
+        found->call = *hold;
     }
-    for (unsigned i = 0; i < table->entry_count; i++) {
-        if (kwi_kernel_of(table->entries[i].kernel)->registration.owner == owner) {
-            return true;
-        }
+}
+
+// A snapshot is met once for each table that is kept for it.
+static void note_snapshot(report *found, const kwi_hold *hold)
+{
+    const kwi_hold *before = &found->snapshot;
+    found->has_other_snapshots = found->has_other_snapshots ||
+                                 (before->owner != NULL && (before->kind != hold->kind ||
+                                                            before->thread_id != hold->thread_id ||
+                                                            before->version != hold->version));
+    if (is_older(hold, before)) {
+        found->snapshot = *hold;
     }
-    return false;
+}
+
+static void note_hold(const kwi_hold *hold, void *context)
+{
+    report *found = context;
+    if (hold->kind == KWI_HOLD_CALL) {
+        note_call(found, hold);
+    } else {
+        note_snapshot(found, hold);
+    }
+    found->is_self = found->is_self || hold->is_self;
 }
 
 static void look(const kwi_block *block, void *context) KWI_REQUIRES(kwi_role_writer)
 {
     report *found = context;
-    if (!names_owner((const kw_table *)(const void *)block, found->owner)) {
-        return;
+    if (kwi_table_names_owner((const kw_table *)(const void *)block, found->owner)) {
+        kwi_holds_visit(block, note_hold, found);
     }
-    kwi_holders holders = kwi_holders_of(block);
-    if (holders.call_count > 0) {
-        found->op = block->owner;
-    }
-    found->call_count += holders.call_count;
-    found->snapshot_count += holders.snapshot_count;
-    found->is_self = found->is_self || holders.is_self;
 }
 
 static kw_status refuse_self(const kw_library *library, kw_error *err)
@@ -63,18 +89,54 @@ static kw_status refuse_self(const kw_library *library, kw_error *err)
                     library->name);
 }
 
+static unsigned long long milliseconds(uint64_t ns)
+{
+    return ns / 1000000;
+}
+
+static void tell_calls(const report *found, kwi_text *text)
+{
+    const kw_operator *op = found->call.owner;
+    kwi_text_add(text, "%u %s of `%s`%s", found->call_count,
+                 found->call_count == 1 ? "call" : "calls", op->name,
+                 found->has_other_ops ? " and other operators" : "");
+    kwi_text_add(text, ", %s thread %u", found->call_count == 1 ? "in" : "one of them in",
+                 found->call.thread_id);
+    if (found->call.age_ns != UINT64_MAX) {
+        kwi_text_add(text, " for at least %llu ms", milliseconds(found->call.age_ns));
+    }
+}
+
+static void tell_snapshots(const report *found, kwi_text *text)
+{
+    const kwi_hold *oldest = &found->snapshot;
+    if (oldest->kind == KWI_HOLD_SHARED_SNAPSHOT) {
+        kwi_text_add(text, "a shared snapshot of version %llu, made %llu ms ago",
+                     (unsigned long long)oldest->version, milliseconds(oldest->age_ns));
+    } else {
+        kwi_text_add(text, "an open snapshot of version %llu, in thread %u for %llu ms",
+                     (unsigned long long)oldest->version, oldest->thread_id,
+                     milliseconds(oldest->age_ns));
+    }
+    kwi_text_add(text, "%s", found->has_other_snapshots ? ", and by others" : "");
+}
+
 static kw_status refuse_busy(const kw_library *library, const report *found, uint64_t alive,
                              kw_error *err)
 {
+    char buffer[512]; // an operator's name has at most 255 bytes
+    kwi_text text;
+    kwi_text_init(&text, buffer, sizeof buffer);
+    bool has_snapshots = found->snapshot.owner != NULL;
     if (found->call_count > 0) {
-        return kwi_fail(err, KW_BUSY, "library %s is held by %u %s of `%s`%s", library->name,
-                        found->call_count, found->call_count == 1 ? "call" : "calls",
-                        found->op->name, found->snapshot_count > 0 ? " and by snapshots" : "");
+        tell_calls(found, &text);
+        kwi_text_add(&text, "%s", has_snapshots ? "; and by " : "");
     }
-    if (found->snapshot_count > 0) {
-        return kwi_fail(err, KW_BUSY, "library %s is held by the open snapshots of %u %s",
-                        library->name, found->snapshot_count,
-                        found->snapshot_count == 1 ? "thread" : "threads");
+    if (has_snapshots) {
+        tell_snapshots(found, &text);
+    }
+    if (text.wanted > 0) {
+        return kwi_fail(err, KW_BUSY, "library %s is held by %s", library->name, buffer);
     }
     return kwi_fail(err, KW_BUSY,
                     "library %s has %llu registrations that are still being destroyed",
@@ -96,13 +158,6 @@ static kw_status check_caller(const kw_library *library, uint64_t timeout_ns, kw
                         "drains could wait for each other; give drain a time, or leave that first");
     }
     return KW_OK;
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); // cannot fail for this clock
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
 // One look: KW_OK when drained, KW_BUSY with the text otherwise.
@@ -134,11 +189,11 @@ kw_status kw_library_drain(kw_library *library, uint64_t timeout_ns, kw_error *e
     if (status != KW_OK) {
         return status;
     }
-    uint64_t begun_ns = now_ns();
+    uint64_t begun_ns = kwi_clock_ns();
     long pause_ns = FIRST_PAUSE_NS;
     for (;;) {
         status = try_drain(library, err);
-        if (status != KW_BUSY || now_ns() - begun_ns >= timeout_ns) {
+        if (status != KW_BUSY || kwi_clock_ns() - begun_ns >= timeout_ns) {
             return status;
         }
         const struct timespec pause = {.tv_nsec = pause_ns};

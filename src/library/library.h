@@ -7,6 +7,7 @@
 #ifndef KWI_LIBRARY_LIBRARY_H
 #define KWI_LIBRARY_LIBRARY_H
 
+#include <keyway/inline/table.h>
 #include <keyway/library.h>
 
 #include "registry/registration.h"
@@ -21,6 +22,9 @@ struct kw_library {
     uint32_t kind; // a kw_library_kind
     kw_key key;    // Undefined: registrations name their own
 };
+
+// Whether a table names anything of the owner's.
+bool kwi_table_names_owner(const kw_table *table, const kwi_owner *owner);
 
 // Whether a library of these options may exist, and what it may register: PyTorch's rules for its
 // library blocks, each with a status of its own.

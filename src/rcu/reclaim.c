@@ -7,7 +7,9 @@
 #include "rcu/reclaim.h"
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/yield.h"
+#include "rcu/pins.h"
 #include "rcu/thread.h"
 
 void kwi_retire(kwi_reclaimer *reclaimer, kwi_block *block, kwi_block *newer, uint64_t hi)
@@ -26,27 +28,6 @@ void kwi_retire(kwi_reclaimer *reclaimer, kwi_block *block, kwi_block *newer, ui
 uint64_t kwi_reclaim_ticket(kwi_reclaimer *reclaimer)
 {
     return ++reclaimer->tick;
-}
-
-static bool scan_pins(kwi_words *pins)
-{
-    pins->count = 0;
-    kwi_thread_cursor cursor = {0};
-    for (kwi_thread_block *block; (block = kwi_thread_next(&cursor)) != NULL;) {
-        uint64_t pin = kwi_u64_load_acquire(&block->hot.pinned); // [pair: pin]
-        if (pin != KWI_NOT_PINNED && !kwi_words_add(pins, pin)) {
-            return false;
-        }
-    }
-    kwi_words_sort(pins);
-    size_t distinct = 0;
-    for (size_t i = 0; i < pins->count; i++) {
-        if (distinct == 0 || pins->items[distinct - 1] != pins->items[i]) {
-            pins->items[distinct++] = pins->items[i];
-        }
-    }
-    pins->count = distinct;
-    return true;
 }
 
 static bool scan_thread(kwi_words *announced, kwi_thread_block *block)
@@ -81,14 +62,14 @@ static bool scan_announcements(kwi_words *announced)
 }
 
 // C2: the order of the two.
-static bool scan_threads(kwi_reclaimer *reclaimer)
+static bool scan_reader_words(kwi_reclaimer *reclaimer) KWI_REQUIRES(kwi_role_writer)
 {
     if (KWI_FAULT(ANNOUNCEMENTS_BEFORE_PINS)) {
         bool scanned = scan_announcements(&reclaimer->announced);
         KWI_YIELD_OFTEN();
-        return scanned && scan_pins(&reclaimer->pins);
+        return scanned && kwi_pins_scan(&reclaimer->pins);
     }
-    if (!scan_pins(&reclaimer->pins)) {
+    if (!kwi_pins_scan(&reclaimer->pins)) {
         return false;
     }
     KWI_YIELD_OFTEN();
@@ -147,7 +128,7 @@ static void unlink_block(kwi_block *block)
     if (older->state != KWI_BLOCK_PERMANENT) {
         older->newer = block->newer;
     }
-    block->newer = NULL;
+    block->held_since_ns = 0;
     block->state = KWI_BLOCK_UNLINKED;
 }
 
@@ -175,6 +156,9 @@ static bool decide(kwi_reclaimer *reclaimer, kwi_block *block)
         }
     }
     if (kwi_words_has(&reclaimer->announced, (uintptr_t)block)) {
+        if (block->held_since_ns == 0) {
+            block->held_since_ns = kwi_clock_ns(); // see Note [How long a call has lasted]
+        }
         keep(reclaimer, block); // C5
         return false;
     }
@@ -189,7 +173,7 @@ kwi_block *kwi_reclaim_pass(kwi_reclaimer *reclaimer, uint64_t ticket)
     if (reclaimer->retired_count == 0) {
         return NULL;
     }
-    if (!scan_threads(reclaimer)) {
+    if (!scan_reader_words(reclaimer)) {
         return NULL;
     }
     open_buckets(reclaimer);

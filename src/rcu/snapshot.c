@@ -7,9 +7,27 @@
 #include <keyway/snapshot.h>
 
 #include "base/yield.h"
+#include "rcu/pins.h"
 #include "rcu/section.h"
 #include "rcu/thread.h"
 #include "rcu/version.h"
+
+// The pin is stored inside the section that read the version: a commit that makes a table of this
+// version unreachable waits for the section, and then sees the pin.
+static void pin_newest(kwi_thread_block *block)
+{
+    kwi_pin_prepare(block);
+    kwi_section_enter();
+    uint64_t version = kwi_u64_load_acquire(&kwi_version.newest); // [pair: version]
+    if (KWI_FAULT(PIN_OUTSIDE_SECTION)) {
+        kwi_section_leave();
+        KWI_YIELD_OFTEN();
+        kwi_section_enter();
+    }
+    KWI_YIELD_OFTEN();
+    kwi_pin(block, version);
+    kwi_section_leave();
+}
 
 kw_status kw_snapshot_open(kw_snapshot *out_snapshot)
 {
@@ -21,28 +39,10 @@ kw_status kw_snapshot_open(kw_snapshot *out_snapshot)
         return KW_NO_MEMORY;
     }
     uint64_t outer = kwi_u64_load_relaxed(&block->hot.pinned); // relaxed: its own word
-    uint64_t version = outer;
     if (outer == KWI_NOT_PINNED || KWI_FAULT(NESTED_SNAPSHOT_REPINS)) {
-        // The pin is stored inside the section that read the version: a commit that makes a table
-        // of this version unreachable waits for the section, and then sees the pin.
-        kwi_section_enter();
-        version = kwi_u64_load_acquire(&kwi_version.newest); // [pair: version]
-        if (KWI_FAULT(PIN_OUTSIDE_SECTION)) {
-            kwi_section_leave();
-            KWI_YIELD_OFTEN();
-            kwi_section_enter();
-        }
-        KWI_YIELD_OFTEN();
-        kwi_u64_store_release(&block->hot.pinned, version); // [pair: pin]
-        kwi_section_leave();
+        pin_newest(block);
     }
-    block->snapshot_count++;
-    *out_snapshot = (kw_snapshot){
-        .version = version,
-        .outer = outer,
-        .thread = block,
-        .depth = block->snapshot_count,
-    };
+    kwi_snapshot_push(block, outer, out_snapshot);
     return KW_OK;
 }
 

@@ -10,6 +10,8 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <keyway/keyset.h>
 
@@ -163,6 +165,12 @@ static kwi_thread_block *find_block(void)
     }
 }
 
+void kwi_thread_label(kwi_thread_block *block)
+{
+    // Relaxed: a label.
+    kwi_u32_store_relaxed(&block->thread_id, (uint32_t)syscall(SYS_gettid));
+}
+
 // Without membarrier the section needs a fence, which only the cold path has.
 static uint32_t fast_capacity(void)
 {
@@ -183,6 +191,7 @@ static kwi_thread_block *attach(void)
         clear_block(block);
         return NULL;
     }
+    kwi_thread_label(block);
     kwi_section_enter(); // registers the thread with liburcu-bp
     kwi_section_leave();
     block->hot.included = KW_KEYSET_DEFAULT_INCLUDED;
@@ -292,5 +301,8 @@ void kwi_threads_after_fork_child(void)
         if (block != mine) {
             clear_block(block);
         }
+    }
+    if (mine != NULL) {
+        kwi_thread_label(mine);
     }
 }

@@ -47,6 +47,14 @@ typedef struct kwi_thread_block {
     // guard: thread. Snapshots open on this thread.
     uint32_t snapshot_count;
 
+    // guard: scanned. When the outermost snapshot was opened, by the clock of ticks. Relaxed:
+    // `pinned` is stored after it and loaded before it; one that belongs to a later pin only
+    // shortens an age.
+    kwi_u64_cell opened_ns;
+
+    // guard: cell. The kernel's number of the thread, as in gettid(). Relaxed: a label.
+    kwi_u32_cell thread_id;
+
     // guard: thread. The host's own word, see kw_call_context().
     void *context;
 
@@ -78,6 +86,9 @@ typedef struct kwi_thread_cursor {
     bool begun;
 } kwi_thread_cursor;
 kwi_thread_block *kwi_thread_next(kwi_thread_cursor *cursor);
+
+// A fork gives the thread that makes it another number.
+void kwi_thread_label(kwi_thread_block *block);
 
 // Blocks mapped, and threads that ended inside a call or under a snapshot so far.
 uint64_t kwi_thread_block_count(void);

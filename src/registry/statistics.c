@@ -10,6 +10,7 @@
 #include <keyway/snapshot.h>
 
 #include "base/memory.h"
+#include "rcu/holders.h"
 #include "rcu/section.h"
 #include "rcu/thread.h"
 #include "registry/dispatcher.h"
@@ -32,6 +33,21 @@ static void count_operators(kw_statistics *all) KWI_REQUIRES(kwi_role_writer)
     }
 }
 
+static void count_holders(kw_statistics *all) KWI_REQUIRES(kwi_role_writer)
+{
+    kwi_census census = kwi_census_take(&kwi_the_world.reclaimer);
+    all->snapshot_count = census.snapshot_count;
+    all->shared_snapshot_count = census.shared_count;
+    all->held_version_count = census.version_count;
+    all->held_table_count = census.pinned_count;
+    all->held_table_bytes = census.pinned_bytes;
+    all->oldest_snapshot_ns = census.oldest_age_ns;
+    all->oldest_version =
+        census.oldest_version < all->version ? census.oldest_version : all->version;
+    all->deferred_count = census.unripe_count;
+    all->deferred_bytes = census.unripe_bytes;
+}
+
 void kw_statistics_get(kw_statistics *out_statistics)
 {
     if (out_statistics == NULL) {
@@ -42,6 +58,7 @@ void kw_statistics_get(kw_statistics *out_statistics)
     kwi_world_lock();
     all.version = kw_version();
     count_operators(&all);
+    count_holders(&all);
     all.kernel_count = kwi_the_world.kernel_count;
     all.retired_count = kwi_the_world.reclaimer.retired_count;
     all.retired_bytes = kwi_the_world.reclaimer.retired_bytes;

@@ -6,6 +6,7 @@
 
 #include <semaphore.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <keyway/snapshot.h>
@@ -58,6 +59,42 @@ static void check_busy(kw_library *library, uint64_t wait_ns, const char *text)
     CHECK(status == KW_BUSY, "destroying answers %s", kw_status_name(status));
 }
 
+// What is told of the calls that hold the library.
+typedef struct told {
+    unsigned count;
+    uint32_t thread_ids[CREW_LIMIT];
+    uint64_t least_age_ns;
+} told;
+
+static void note_call(const kw_holder *holder, void *context)
+{
+    told *so_far = context;
+    CHECK(holder->kind == KW_HOLDER_CALL && strcmp(holder->op, "t::f") == 0,
+          "the library is held by a holder of kind %u and operator %s", holder->kind, holder->op);
+    for (unsigned i = 0; i < so_far->count; i++) {
+        CHECK(holder->thread_id != so_far->thread_ids[i], "two calls of thread %u",
+              holder->thread_id);
+    }
+    so_far->thread_ids[so_far->count++] = holder->thread_id;
+    so_far->least_age_ns =
+        holder->age_ns < so_far->least_age_ns ? holder->age_ns : so_far->least_age_ns;
+}
+
+static void check_told(kw_library *library, unsigned callers)
+{
+    told all = {.least_age_ns = KW_AGE_UNKNOWN};
+    MUST(kw_library_holders(library, note_call, &all));
+    CHECK(all.count == callers, "%u calls are told of %u", all.count, callers);
+    CHECK(all.least_age_ns != KW_AGE_UNKNOWN && all.least_age_ns >= WAIT_NS,
+          "after a drain of %llu ns a call is told to be %llu ns old", (unsigned long long)WAIT_NS,
+          (unsigned long long)all.least_age_ns);
+    char text[32];
+    (void)snprintf(text, sizeof text, " thread %u for at least ", all.thread_ids[0]);
+    if (callers == 1) {
+        check_busy(library, 0, text);
+    }
+}
+
 static void drain_says_who_is_inside(unsigned callers, const char *text)
 {
     kw_library *library = open_blocked();
@@ -68,6 +105,7 @@ static void drain_says_who_is_inside(unsigned callers, const char *text)
     }
     MUST(kw_library_close(library, &err)); // returns although the kernel is blocked
     check_busy(library, WAIT_NS, text);
+    check_told(library, callers);
     CHECK(subject_alive_count() == 1, "user data is destroyed while its kernel runs");
     tensor x = typed_tensor(keys_of(KW_KEY_CPU));
     int64_t result = 0;
@@ -134,7 +172,7 @@ static void drain_names_the_snapshot_that_holds_the_library(void)
     crew_start(&team, 1, hold_snapshot, NULL);
     (void)sem_wait(&entered);
     MUST(kw_library_close(library, &err));
-    check_busy(library, WAIT_NS, "held by the open snapshots of 1 thread");
+    check_busy(library, WAIT_NS, "held by an open snapshot of version");
     (void)sem_post(&leave);
     MUST(kw_library_drain(library, KW_FOREVER, &err));
     MUST(kw_library_destroy(library, &err));

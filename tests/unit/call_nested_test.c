@@ -107,10 +107,18 @@ Test(call_nested, boxed_redispatch_works_at_every_depth)
     expect_at_every_depth(&at, 15);
 }
 
+static void count_hold(const kwi_hold *hold, void *context)
+{
+    cr_assert_eq(hold->kind, KWI_HOLD_CALL);
+    cr_assert(hold->is_self);
+    ++*(uint32_t *)context;
+}
+
 static uint32_t calls_of(const kw_operator *op)
 {
+    uint32_t count = 0;
     kwi_world_lock();
-    uint32_t count = kwi_holders_of(&kwi_operator_newest(op)->block).call_count;
+    kwi_holds_visit(&kwi_operator_newest(op)->block, count_hold, &count);
     kwi_world_unlock();
     return count;
 }

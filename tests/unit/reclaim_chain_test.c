@@ -59,9 +59,27 @@ Test(reclaim_chain, block_of_a_version_that_is_not_published_is_not_seen)
     cr_expect_eq(kwi_chain_find(&chain.root, KWI_NOT_PINNED), blocks[2], "this test sees it");
 }
 
-static kwi_holders holders_of(const kwi_block *block) KWI_UNCHECKED
+typedef struct holders {
+    unsigned call_count;
+    unsigned snapshot_count;
+    bool is_self;
+    uint64_t age_ns; // of the last one
+} holders;
+
+static void count_hold(const kwi_hold *hold, void *context)
 {
-    return kwi_holders_of(block);
+    holders *all = context;
+    all->call_count += hold->kind == KWI_HOLD_CALL ? 1 : 0;
+    all->snapshot_count += hold->kind == KWI_HOLD_SNAPSHOT ? 1 : 0;
+    all->is_self = all->is_self || hold->is_self;
+    all->age_ns = hold->age_ns;
+}
+
+static holders holders_of(const kwi_block *block) KWI_UNCHECKED
+{
+    holders all = {0};
+    kwi_holds_visit(block, count_hold, &all);
+    return all;
 }
 
 Test(reclaim_chain, holders_are_calls_and_pins_of_the_interval)
@@ -69,20 +87,20 @@ Test(reclaim_chain, holders_are_calls_and_pins_of_the_interval)
     kwt_chain chain;
     kwi_block *blocks[3];
     make_three(&chain, blocks);
-    kwi_holders holders = holders_of(blocks[0]);
-    cr_expect_eq(holders.call_count, 0);
-    cr_expect_eq(holders.snapshot_count, 0);
-    cr_expect_not(holders.is_self);
+    holders all = holders_of(blocks[0]);
+    cr_expect_eq(all.call_count, 0);
+    cr_expect_eq(all.snapshot_count, 0);
+    cr_expect_not(all.is_self);
     kwt_pin(3, 10);
     kwt_pin(4, 19);
     kwt_pin(5, 20); // of the second block
     kwt_announce(6, 0, blocks[0]);
     kwt_announce(6, 1, blocks[1]);
     kwt_announce(6, 2, blocks[0]);
-    holders = holders_of(blocks[0]);
-    cr_expect_eq(holders.call_count, 2);
-    cr_expect_eq(holders.snapshot_count, 2);
-    cr_expect_not(holders.is_self, "other threads' blocks");
+    all = holders_of(blocks[0]);
+    cr_expect_eq(all.call_count, 2);
+    cr_expect_eq(all.snapshot_count, 2);
+    cr_expect_not(all.is_self, "other threads' blocks");
     kwt_depth(6, 2);
     cr_expect_eq(holders_of(blocks[0]).call_count, 1);
 }
@@ -127,8 +145,12 @@ Test(reclaim_chain, unlinked_block_is_held_by_calls_only)
     (void)kwt_pass(kwt_ticket());
     cr_assert_eq(blocks[0]->state, KWI_BLOCK_UNLINKED);
     kwt_pin(3, 15); // a pin that came too late to lead there
-    kwi_holders holders = holders_of(blocks[0]);
-    cr_expect_eq(holders.call_count, 1);
-    cr_expect_eq(holders.snapshot_count, 0);
+    holders all = holders_of(blocks[0]);
+    cr_expect_eq(all.call_count, 1);
+    cr_expect_eq(all.snapshot_count, 0);
+    cr_expect_neq(all.age_ns, UINT64_MAX, "the pass has kept it for the call");
+    kwt_announce(4, 0, blocks[1]);
+    cr_expect_eq(holders_of(blocks[1]).age_ns, UINT64_MAX, "new calls may come");
+    kwt_depth(4, 0);
     kwt_depth(2, 0);
 }

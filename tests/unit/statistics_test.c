@@ -1,6 +1,8 @@
 // Statistics: the figures follow what is registered, retired and attached.
 // SPDX-License-Identifier: MIT
 
+#include <time.h>
+
 #include <keyway/snapshot.h>
 
 #include "rcu/thread.h"
@@ -48,6 +50,81 @@ Test(statistics, kernel_counts_as_long_as_a_table_names_it)
     cr_expect_eq(figures.kernel_count, 0);
     cr_expect_eq(figures.retired_count, 0);
     cr_expect_eq(figures.retired_bytes, 0);
+}
+
+static void expect_no_snapshot(void)
+{
+    kw_statistics figures = kwt_statistics();
+    cr_expect_eq(figures.snapshot_count, 0);
+    cr_expect_eq(figures.shared_snapshot_count, 0);
+    cr_expect_eq(figures.held_version_count, 0);
+    cr_expect_eq(figures.held_table_count, 0);
+    cr_expect_eq(figures.held_table_bytes, 0);
+    cr_expect_eq(figures.oldest_snapshot_ns, 0);
+    cr_expect_eq(figures.oldest_version, kw_version());
+}
+
+Test(statistics, snapshots_are_counted_with_what_is_kept_for_them)
+{
+    kw_dispatcher *dispatcher = kwt_dispatcher();
+    kw_library *library = kwt_library(dispatcher, "a");
+    (void)kwt_define(library, "t::f(Tensor x) -> int");
+    (void)kwt_define(library, "t::g(Tensor x) -> int");
+    expect_no_snapshot();
+    kw_shared_snapshot *older = NULL;
+    KWT_OK(kw_shared_snapshot_create(&older, NULL));
+    (void)kwt_impl(library, "t::f", KW_KEY_CPU, KWT_T_I(1));
+    (void)kwt_impl(library, "t::g", KW_KEY_CPU, KWT_T_I(1));
+    kw_snapshot outer;
+    kw_snapshot inner;
+    KWT_OK(kw_snapshot_open(&outer));
+    KWT_OK(kw_snapshot_open(&inner));
+    kw_shared_snapshot *newer = NULL;
+    KWT_OK(kw_snapshot_share(&outer, &newer, NULL));
+    (void)kwt_impl(library, "t::f", KW_KEY_CPU, KWT_T_I(2));
+    const struct timespec pause = {.tv_nsec = 30000000};
+    (void)nanosleep(&pause, NULL);
+    kw_statistics figures = kwt_statistics();
+    cr_expect_eq(figures.snapshot_count, 1, "nested ones are one thread's");
+    cr_expect_eq(figures.shared_snapshot_count, 2);
+    cr_expect_eq(figures.held_version_count, 2);
+    cr_expect_eq(figures.held_table_count, 3, "f and g of the older version, f of the newer");
+    cr_expect_eq(figures.held_table_count, figures.retired_count);
+    cr_expect_eq(figures.held_table_bytes, figures.retired_bytes);
+    cr_expect_eq(figures.oldest_version, kw_shared_snapshot_version(older));
+    cr_expect_geq(figures.oldest_snapshot_ns, UINT64_C(20000000));
+    cr_expect_lt(figures.oldest_snapshot_ns, UINT64_C(20000000000));
+    KWT_OK(kw_snapshot_close(&inner));
+    KWT_OK(kw_snapshot_close(&outer));
+    kw_shared_snapshot_release(older);
+    KWT_OK(kw_reclaim());
+    figures = kwt_statistics();
+    cr_expect_eq(figures.snapshot_count, 0);
+    cr_expect_eq(figures.held_table_count, 1);
+    cr_expect_eq(figures.oldest_version, kw_shared_snapshot_version(newer));
+    kw_shared_snapshot_release(newer);
+    KWT_OK(kw_reclaim());
+    expect_no_snapshot();
+    cr_expect_eq(kwt_statistics().retired_count, 0);
+}
+
+Test(statistics, deferred_tables_are_counted_until_somebody_waits)
+{
+    kw_dispatcher *dispatcher = kwt_dispatcher();
+    kw_library *library = kwt_library(dispatcher, "a");
+    (void)kwt_define(library, "t::f(Tensor x) -> int");
+    const kw_commit_options options = {.struct_size = sizeof options, .defer_reclaim = true};
+    for (unsigned i = 1; i <= 3; i++) {
+        kw_transaction *tx = kwt_transaction(dispatcher);
+        const kw_kernel_descriptor kernel = KWT_T_I(i);
+        KWT_OK(kw_transaction_impl(tx, library, "t::f", KW_KEY_CPU, &kernel, NULL, NULL));
+        KWT_OK(kw_transaction_commit(tx, &options, NULL, NULL));
+        cr_expect_eq(kwt_statistics().deferred_count, i);
+    }
+    cr_expect_eq(kwt_statistics().deferred_bytes, kwt_statistics().retired_bytes);
+    KWT_OK(kw_reclaim());
+    cr_expect_eq(kwt_statistics().deferred_count, 0);
+    cr_expect_eq(kwt_statistics().deferred_bytes, 0);
 }
 
 Test(statistics, older_callers_get_what_fits)

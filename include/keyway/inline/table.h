@@ -38,8 +38,12 @@ typedef struct kwi_block {
     // guard: lock writer. The grace period it waits for; meaningful from its retirement on.
     uint64_t ticket;
 
-    // guard: lock writer. The nearest linked newer block; NULL while newest and once unlinked.
-    struct kwi_block *newer;
+    // guard: lock writer. Until it is unlinked: the nearest linked newer block, NULL while newest.
+    // From then on: when a pass first kept it for an announcement; 0 before.
+    union {
+        struct kwi_block *newer;
+        uint64_t held_since_ns;
+    };
 
     // guard: lock writer. Link in a list of retired blocks.
     struct kwi_block *next;
