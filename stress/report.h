@@ -22,7 +22,9 @@
     X(REDISPATCH, "redispatches")                                                                  \
     X(FIND, "look-ups")                                                                            \
     X(SNAPSHOT, "snapshots")                                                                       \
+    X(SHARE, "of them shared")                                                                     \
     X(CLOSED_INSIDE, "snapshots closed inside a call made under them")                             \
+    X(ENTER, "shared snapshots entered")                                                           \
     X(CHECKED, "answers checked")                                                                  \
     X(OVERLAPPED, "of them of calls that a commit came into")                                      \
     X(UNCHECKED, "answers too late to check")                                                      \

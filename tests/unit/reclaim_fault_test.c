@@ -137,3 +137,115 @@ Test(registry_fault, nested_snapshot_pins_anew)
 {
     expect_fault(nested_snapshot_keeps_the_version, KWI_FAULT_NESTED_SNAPSHOT_REPINS);
 }
+
+// Shared snapshots
+// ---------------------------------------------------------------------------------
+
+// An operator whose kernel answers 1 as of the version of `shared`, and another number by now.
+typedef struct scene {
+    kw_library *library;
+    const kw_operator *op;
+} scene;
+
+static kw_snapshot own;
+static kw_shared_snapshot *shared;
+
+static scene make(void)
+{
+    kw_dispatcher *dispatcher = kwt_dispatcher();
+    scene made = {.library = kwt_library(dispatcher, "a")};
+    (void)kwt_define(made.library, "t::f(Tensor x) -> int");
+    (void)kwt_impl(made.library, "t::f", KW_KEY_CPU, KWT_T_I(1));
+    made.op = kwt_find(dispatcher, "t::f");
+    return made;
+}
+
+static void commit_one(const scene *in)
+{
+    (void)kwt_impl(in->library, "t::f", KW_KEY_CPU, KWT_T_I(2));
+}
+
+// Whether a table is kept for the thread that is under the version, and ends the snapshot.
+static bool is_kept(void)
+{
+    KWT_OK(kw_reclaim());
+    bool kept = kwt_statistics().held_table_count == 1;
+    KWT_OK(kw_snapshot_close(&own));
+    KWT_OK(kw_reclaim());
+    return kept;
+}
+
+static bool version_waits_for_who_enters_later(void)
+{
+    scene in = make();
+    KWT_OK(kw_shared_snapshot_create(&shared, NULL));
+    commit_one(&in);
+    KWT_OK(kw_reclaim());
+    bool kept = kwt_statistics().held_table_count == 1;
+    KWT_OK(kw_shared_snapshot_enter(shared, &own));
+    kw_shared_snapshot_release(shared);
+    return is_kept() && kept;
+}
+
+Test(registry_fault, shared_snapshot_not_scanned)
+{
+    expect_fault(version_waits_for_who_enters_later, KWI_FAULT_SHARED_NOT_SCANNED);
+}
+
+Test(registry_fault, pin_copied_between_threads)
+{
+    expect_fault(version_waits_for_who_enters_later, KWI_FAULT_PIN_COPIED);
+}
+
+// What others do while the thread enters: they commit, and reclaim.
+static const scene *changed;
+
+static void commit_and_reclaim(void)
+{
+    commit_one(changed);
+    KWT_OK(kw_reclaim());
+}
+
+static bool version_is_kept_while_a_thread_enters(void)
+{
+    scene in = make();
+    changed = &in;
+    KWT_OK(kw_shared_snapshot_create(&shared, NULL));
+    kwi_yield_interrupt("version_by_fault", commit_and_reclaim);
+    KWT_OK(kw_shared_snapshot_enter(shared, &own));
+    kw_shared_snapshot_release(shared);
+    return is_kept();
+}
+
+Test(registry_fault, shared_snapshot_released_before_the_pin_is_stored)
+{
+    expect_fault(version_is_kept_while_a_thread_enters, KWI_FAULT_SHARED_RELEASED_FIRST);
+}
+
+// What the thread under the snapshot does while another one's pass scans: it hands its version over
+// to an object. The scan holds the lock of the list, so this comes after it.
+static void hand_over(void)
+{
+    KWT_OK(kw_snapshot_share(&own, &shared, NULL));
+    KWT_OK(kw_snapshot_close(&own));
+}
+
+static bool version_is_kept_while_it_is_handed_over(void)
+{
+    scene in = make();
+    shared = NULL;
+    KWT_OK(kw_snapshot_open(&own));
+    commit_one(&in);
+    kwi_yield_interrupt(KWI_FAULT(SHARED_SCANNED_APART) ? "scan_all" : "scan_reader_words",
+                        hand_over);
+    KWT_OK(kw_reclaim());
+    cr_assert_not_null(shared, "the schedule point was reached");
+    KWT_OK(kw_shared_snapshot_enter(shared, &own));
+    kw_shared_snapshot_release(shared);
+    return is_kept();
+}
+
+Test(registry_fault, list_and_words_scanned_apart)
+{
+    expect_fault(version_is_kept_while_it_is_handed_over, KWI_FAULT_SHARED_SCANNED_APART);
+}
