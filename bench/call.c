@@ -90,6 +90,22 @@ static inline kw_status add_call(const kw_operator *op, tensor *a, tensor *b, in
     return KW_LIKELY(status == KW_OK) ? KW_OK : kw_call_failed(op, status);
 }
 
+static inline kw_status add_by_handle(const kw_kernel_handle *handle, kw_keyset keys, tensor *a,
+                                      tensor *b, int64_t c, int64_t *out_0)
+{
+    kw_call call = kw_call_begin(handle->op);
+    if (KW_UNLIKELY(call.table == NULL)) {
+        return kw_call_refused(handle->op);
+    }
+    uint32_t depth = kw_call_depth(call);
+    const kw_entry *entry = kw_kernel_select(call, handle);
+    kw_status status = KW_LIKELY(entry != NULL)
+                           ? ((function)entry->function)(entry->kernel, keys, a, b, c, out_0)
+                           : kw_kernel_refused(handle);
+    kw_call_end(call, depth);
+    return KW_LIKELY(status == KW_OK) ? KW_OK : kw_call_failed(handle->op, status);
+}
+
 KW_COLD static kw_status add_redispatch_anew(const kw_operator *op, kw_keyset keys, tensor *a,
                                              tensor *b, int64_t c, int64_t *out_0)
 {
@@ -175,6 +191,25 @@ static uint64_t run_typed_with_guard(uint64_t iterations)
     return (uint64_t)out;
 }
 
+static uint64_t run_handle(uint64_t iterations)
+{
+    kw_kernel_handle handle;
+    if (kw_operator_computed_kernel(plain_op, KW_KEY_CPU, &handle, NULL) != KW_OK) {
+        return 0;
+    }
+    LOOP(add_by_handle(&handle, left.keys, &left, &right, out, &out));
+}
+
+static uint64_t run_handle_elsewhere(uint64_t iterations)
+{
+    kw_kernel_handle handle;
+    if (kw_operator_computed_kernel(plain_op, KW_KEY_CPU, &handle, NULL) != KW_OK) {
+        return 0;
+    }
+    handle.entry++; // as if the table had changed since
+    LOOP(add_by_handle(&handle, left.keys, &left, &right, out, &out));
+}
+
 static uint64_t run_layered(uint64_t iterations)
 {
     LOOP(add_call(layered_op, &left, &right, out, &out));
@@ -210,6 +245,41 @@ static uint64_t run_boxed_to_thunk(uint64_t iterations)
 static uint64_t run_boxed_to_ffi(uint64_t iterations)
 {
     return run_boxed(plain_op, iterations);
+}
+
+static uint64_t run_snapshot(uint64_t iterations)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < iterations; i++) {
+        kw_snapshot snapshot;
+        sum += (uint64_t)kw_snapshot_open(&snapshot);
+        sum += (uint64_t)kw_snapshot_close(&snapshot);
+    }
+    return sum;
+}
+
+static uint64_t run_enter_shared(uint64_t iterations)
+{
+    kw_shared_snapshot *shared = NULL;
+    uint64_t sum = (uint64_t)kw_shared_snapshot_create(&shared, NULL);
+    for (uint64_t i = 0; i < iterations; i++) {
+        kw_snapshot snapshot;
+        sum += (uint64_t)kw_shared_snapshot_enter(shared, &snapshot);
+        sum += (uint64_t)kw_snapshot_close(&snapshot);
+    }
+    kw_shared_snapshot_release(shared);
+    return sum;
+}
+
+static uint64_t run_share(uint64_t iterations)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < iterations; i++) {
+        kw_shared_snapshot *shared = NULL;
+        sum += (uint64_t)kw_shared_snapshot_create(&shared, NULL);
+        kw_shared_snapshot_release(shared);
+    }
+    return sum;
 }
 
 static uint64_t run_find(uint64_t iterations)
@@ -277,12 +347,17 @@ int main(int argc, char **argv)
         {"typed", run_typed},
         {"typed-in-snapshot", run_typed_in_snapshot},
         {"typed-with-guard", run_typed_with_guard},
+        {"typed-by-handle", run_handle},
+        {"typed-by-handle-from-before", run_handle_elsewhere},
         {"typed-then-redispatch", run_layered},
         {"typed-to-boxed-kernel-by-ffi", run_typed_to_boxed},
         {"boxed-to-boxed-kernel", run_boxed_to_boxed},
         {"boxed-to-unboxed-kernel-by-thunk", run_boxed_to_thunk},
         {"boxed-to-unboxed-kernel-by-ffi", run_boxed_to_ffi},
         {"find-by-name", run_find},
+        {"snapshot", run_snapshot},
+        {"shared-snapshot-entered", run_enter_shared},
+        {"shared-snapshot-made", run_share},
     };
     bench_options options = {.iterations = 200000, .rounds = 51};
     if (!bench_options_read(&options, argc, argv)) {

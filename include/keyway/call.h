@@ -73,6 +73,8 @@ KW_API KW_NODISCARD kw_status kw_call_boxed_for_key(const kw_operator *op, kw_ke
 typedef struct kw_kernel_handle {
     const kw_operator *op;
     uint64_t registration; // the kernel's number, which is never reused
+    uint32_t entry;        // where the table had it; calls look there first
+    uint32_t reserved;
 } kw_kernel_handle;
 
 /// Returns a handle to the kernel that the slot of a runtime key resolves to, by whatever rule.
@@ -87,6 +89,7 @@ KW_API KW_NODISCARD kw_status kw_operator_computed_kernel(const kw_operator *op,
 
 /// Calls the kernel of a handle with the given keys, while the operator's table still names it; it
 /// stays in use for the length of the call. Another kernel at the same address is another kernel.
+/// Under a snapshot the table is that of its version. Typed calls of handles: keyway/inline/call.h.
 ///
 /// @retval KW_KERNEL_GONE  it was removed, or covered everywhere by newer ones
 /// @threads any; wait-free but for the kernel

@@ -38,6 +38,7 @@ struct kw_kernel {
     const kw_operator *op;   // unboxed: the operator it was registered for; else NULL, see boxed
     kw_boxed_function boxed; // its boxed form, for callers that hold a frame
     kw_function unboxed;     // as registered, for its unboxing thunk; NULL of a boxed kernel
+    uint64_t registration;   // its number, which is never reused; 0: the library's own
 };
 
 typedef enum kw_kernel_kind {

@@ -12,7 +12,6 @@
 #include "registry/dispatcher.h"
 #include "registry/inspect.h"
 #include "registry/operator.h"
-#include "registry/registration.h"
 #include "table/resolve.h"
 
 // What serves exactly this slot: the operator's own kernel, or the dispatcher's fallback; NULL.
@@ -72,12 +71,12 @@ kw_status kw_call_boxed_for_key(const kw_operator *op, kw_key key, kw_frame *fra
 
 // Handles -----------------------------------------------------------------------------------------
 
-static kw_status refuse_gone(uint64_t id)
+kw_status kw_kernel_refused(const kw_kernel_handle *handle)
 {
     return kw_fail(KW_KERNEL_GONE,
                    "the kernel with the number %llu serves the operator no more; ask for a new "
                    "handle",
-                   (unsigned long long)id);
+                   (unsigned long long)handle->registration);
 }
 
 static kw_status refuse_slot(const kw_operator *op, kw_key key, kw_error *err)
@@ -102,22 +101,23 @@ kw_status kw_operator_computed_kernel(const kw_operator *op, kw_key key,
         return kwi_fail_memory(err);
     }
     const kw_entry *entry = kwi_table_entry(inspection.table, (unsigned)kw_key_slot(key));
-    const kwi_registration *registration = &kwi_kernel_of(entry->kernel)->registration;
-    uint64_t id = registration->owner != NULL ? registration->id : 0;
+    const kw_kernel_handle handle = {
+        .op = op,
+        .registration = entry->kernel->registration,
+        .entry = inspection.table->index[kw_key_slot(key)],
+    };
     kwi_inspect_end(&inspection);
-    if (id == 0) {
+    if (handle.registration == 0) {
         return refuse_slot(op, key, err);
     }
-    *out_handle = (kw_kernel_handle){.op = op, .registration = id};
+    *out_handle = handle;
     return KW_OK;
 }
 
-// The entry of a table that names the kernel with this number; NULL: none does.
-static const kw_entry *find_registration(const kw_table *table, uint64_t id)
+const kw_entry *kw_kernel_search(const kw_table *table, const kw_kernel_handle *handle)
 {
     for (unsigned i = 0; i < table->entry_count; i++) {
-        const kwi_registration *there = &kwi_kernel_of(table->entries[i].kernel)->registration;
-        if (there->owner != NULL && there->id == id) {
+        if (table->entries[i].kernel->registration == handle->registration) {
             return &table->entries[i];
         }
     }
@@ -135,9 +135,9 @@ kw_status kw_kernel_call_boxed(const kw_kernel_handle *handle, kw_keyset keys, k
         return kw_call_refused(handle->op);
     }
     uint32_t depth = kw_call_depth(call);
-    const kw_entry *entry = find_registration(call.table, handle->registration);
+    const kw_entry *entry = kw_kernel_select(call, handle);
     kw_status status =
-        entry != NULL ? kwi_frame_check(call.table, frame) : refuse_gone(handle->registration);
+        entry != NULL ? kwi_frame_check(call.table, frame) : kw_kernel_refused(handle);
     if (status == KW_OK) {
         status = kwi_frame_run(entry, handle->op, keys, frame);
     }

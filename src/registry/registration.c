@@ -147,6 +147,7 @@ kw_status kwi_kernel_create(kwi_owner *owner, kwi_registration_kind kind, kw_key
                                descriptor->file, descriptor->line)
                  ? copy_texts(kernel, descriptor, err)
                  : kwi_fail_memory(err);
+    kernel->base.registration = kernel->registration.id;
     if (status != KW_OK) {
         kwi_kernel_free(kernel);
         return status;

@@ -1,8 +1,9 @@
-// Typed wrappers for the operators of tests, line by line as Note [Typed wrappers] has them.
+// Typed wrappers for the operators of tests, line by line as Note [Typed wrappers] and Note [Typed
+// calls of handles] have them.
 //
-// kwt_call_<code>() and kwt_redispatch_<code>() for the signatures in use: the code's letters with
-// an underscore for '>'. The embedder's tensor of the tests is a key set with a number.
-// SPDX-License-Identifier: MIT
+// kwt_call_<code>(), kwt_redispatch_<code>() and kwt_handle_<code>() for the signatures in use: the
+// code's letters with an underscore for '>'. The embedder's tensor of the tests is a key set with a
+// number. SPDX-License-Identifier: MIT
 
 #ifndef KWT_OPS_H
 #define KWT_OPS_H
@@ -76,6 +77,23 @@ static inline kw_keyset kwt_list_keys(kw_tensor_list list)
         kw_status status =                                                                         \
             ((kwt_function_##code)entry->function)(entry->kernel, keys, KWT_LIST arguments);       \
         return KW_LIKELY(status == KW_OK) ? KW_OK : kw_call_failed(op, status);                    \
+    }                                                                                              \
+                                                                                                   \
+    __attribute__((unused)) static inline kw_status kwt_handle_##code(                             \
+        const kw_kernel_handle *handle, kw_keyset keys, KWT_LIST parameters)                       \
+    {                                                                                              \
+        kw_call call = kw_call_begin(handle->op);                                                  \
+        if (KW_UNLIKELY(call.table == NULL)) {                                                     \
+            return kw_call_refused(handle->op);                                                    \
+        }                                                                                          \
+        uint32_t depth = kw_call_depth(call);                                                      \
+        const kw_entry *entry = kw_kernel_select(call, handle);                                    \
+        kw_status status =                                                                         \
+            KW_LIKELY(entry != NULL)                                                               \
+                ? ((kwt_function_##code)entry->function)(entry->kernel, keys, KWT_LIST arguments)  \
+                : kw_kernel_refused(handle);                                                       \
+        kw_call_end(call, depth);                                                                  \
+        return KW_LIKELY(status == KW_OK) ? KW_OK : kw_call_failed(handle->op, status);            \
     }
 
 KWT_TYPED(i_i, kw_keyset_empty(), (int64_t a, int64_t *out_0), (a, out_0))

@@ -141,7 +141,7 @@ Test(exact, kernel_may_redispatch)
 static kw_kernel_handle take(scene *in, kw_key key)
 {
     kw_error err = KW_ERROR_INIT;
-    kw_kernel_handle handle = {NULL, 0};
+    kw_kernel_handle handle = {.op = NULL};
     kw_status status = kw_operator_computed_kernel(in->op, key, &handle, &err);
     cr_assert_eq(status, KW_OK, "%s", err.text);
     return handle;
@@ -172,7 +172,7 @@ Test(exact, handle_names_the_kernel_of_a_slot_by_whatever_rule)
     KWT_OK(call_handle(&in, &fallback, &number));
     cr_expect_eq(number, 2);
     kw_error err = KW_ERROR_INIT;
-    kw_kernel_handle none = {NULL, 7};
+    kw_kernel_handle none = {.registration = 7};
     KWT_STATUS(KW_NO_KERNEL_FOR_KEY, kw_operator_computed_kernel(in.op, KW_KEY_Named, &none, &err));
     kws_expect_pieces(err.text, (const char *[]){"`t::f`", "Named", NULL});
     KWT_STATUS(KW_INVALID_ARGUMENT, kw_operator_computed_kernel(NULL, KW_KEY_CPU, &none, NULL));

@@ -160,7 +160,7 @@ Test(lookup, alias_has_no_computed_kernel)
     const kw_operator *op = kwt_find(dispatcher, "t::f");
     for (size_t i = 0; i < COUNT(keys); i++) {
         kw_error err = KW_ERROR_INIT;
-        kw_kernel_handle handle = {NULL, 7};
+        kw_kernel_handle handle = {.registration = 7};
         KWT_STATUS(KW_ALIAS_KEY, kw_operator_computed_kernel(op, keys[i], &handle, &err));
         kws_expect_pieces(err.text, (const char *[]){kw_key_name(keys[i]), "no slot", NULL});
         cr_expect_eq(handle.registration, 7, "outputs are untouched");

@@ -29,6 +29,25 @@
 //     const kw_entry *entry = kw_redispatch_select(table, keys);
 //     kw_status status = ((function_type)entry->function)(entry->kernel, keys, x, out_0);
 //     return KW_LIKELY(status == KW_OK) ? KW_OK : kw_call_failed(op, status);
+//
+// Note [Typed calls of handles]
+//
+// A handle names one kernel, which is called with the keys that the caller gives: no local sets, no
+// mask, no slot. The handle's operator was found for the wrapper's signature, and so was its
+// kernel. The table is announced before it is asked for the kernel, so what it names runs safely:
+//
+//     kw_call call = kw_call_begin(handle->op);
+//     if (KW_UNLIKELY(call.table == NULL)) {
+//         return kw_call_refused(handle->op);
+//     }
+//     uint32_t depth = kw_call_depth(call);
+//     const kw_entry *entry = kw_kernel_select(call, handle);
+//     kw_status status =
+//         KW_LIKELY(entry != NULL)
+//             ? ((function_type)entry->function)(entry->kernel, keys, x, out_0)
+//             : kw_kernel_refused(handle);
+//     kw_call_end(call, depth);
+//     return KW_LIKELY(status == KW_OK) ? KW_OK : kw_call_failed(handle->op, status);
 
 #ifndef KW_INLINE_CALL_H
 #define KW_INLINE_CALL_H
@@ -36,6 +55,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <keyway/call.h>
 #include <keyway/export.h>
 #include <keyway/inline/cell.h>
 #include <keyway/inline/table.h>
@@ -125,6 +145,27 @@ static inline const kw_entry *kw_redispatch_select(const kw_table *table, kw_key
     return kw_redispatch_select_checked(table, keys, __builtin_frame_address(0));
 #endif
     return kwi_table_entry(table, kw_keyset_slot(keys));
+}
+
+/// The entry of a table that runs the kernel of a handle, wherever it is; NULL: there is none.
+KW_API KW_COLD const kw_entry *kw_kernel_search(const kw_table *table,
+                                                const kw_kernel_handle *handle);
+
+/// Says that the kernel of a handle is gone, in the thread's text, and returns KW_KERNEL_GONE.
+KW_API KW_COLD kw_status kw_kernel_refused(const kw_kernel_handle *handle);
+
+/// The entry that runs the kernel of a handle in a call that has begun; NULL: the table of the
+/// thread's version does not name it. It is looked for where it was when the handle was taken, and
+/// elsewhere only if another kernel is there.
+static inline const kw_entry *kw_kernel_select(kw_call call, const kw_kernel_handle *handle)
+{
+    if (KW_LIKELY(handle->entry < call.table->entry_count)) {
+        const kw_entry *entry = &call.table->entries[handle->entry];
+        if (KW_LIKELY(entry->kernel->registration == handle->registration)) {
+            return entry;
+        }
+    }
+    return kw_kernel_search(call.table, handle);
 }
 
 KW_END_DECLS
