@@ -15,6 +15,8 @@
 
 #include <keyway/inline/cell.h>
 
+#include "base/lock.h"
+
 #define LONG_WAIT_NS 100000
 #define OFTEN_WEIGHT 64
 
@@ -49,7 +51,9 @@ static void wait(uint32_t dice, bool is_often)
 {
     if (dice == 0 || (is_often && dice == 1)) {
         const struct timespec pause = {.tv_nsec = LONG_WAIT_NS};
+        int cancel = kwi_cancel_hold(); // the sleep would be a point where locks are left behind
         (void)nanosleep(&pause, NULL);
+        kwi_cancel_restore(cancel);
     } else if (dice < 8 && !is_often) {
         (void)sched_yield();
     } else {

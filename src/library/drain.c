@@ -13,6 +13,7 @@
 #include "library/library.h"
 #include "rcu/holders.h"
 #include "rcu/section.h"
+#include "registry/burial.h"
 #include "registry/operator.h"
 #include "registry/world.h"
 
@@ -152,7 +153,7 @@ static kw_status check_caller(const kw_library *library, uint64_t timeout_ns, kw
         return kwi_fail(err, KW_WOULD_WAIT_FOR_SELF,
                         "the thread is inside a read-side section of liburcu-bp; leave it first");
     }
-    if (timeout_ns == KW_FOREVER && (kwi_thread_is_inside() || kwi_world_is_burying())) {
+    if (timeout_ns == KW_FOREVER && (kwi_thread_is_inside() || kwi_burial_is_running())) {
         return kwi_fail(err, KW_WOULD_WAIT_FOR_SELF,
                         "the thread is inside a call, a snapshot or a destructor, where two "
                         "drains could wait for each other; give drain a time, or leave that first");

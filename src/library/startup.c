@@ -4,12 +4,11 @@
 // Threads: the list is lock-free; one thread at a time commits it.
 // SPDX-License-Identifier: MIT
 
-#include <pthread.h>
-
 #include <keyway/inline/cell.h>
 #include <keyway/startup.h>
 
 #include "base/assert.h"
+#include "base/lock.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/vector.h"
@@ -183,17 +182,23 @@ static kw_status commit_records(kw_block_record *records, kw_dispatcher *dispatc
 
 kw_status kw_startup(kw_dispatcher *dispatcher, kw_error *err)
 {
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     kw_dispatcher *target = dispatcher != NULL ? dispatcher : kw_dispatcher_default();
     if (target == NULL) {
         return kwi_fail_memory(err);
     }
-    (void)pthread_mutex_lock(&mutex);
+    if (kwi_lock_is_held(KWI_LOCK_STARTUP)) {
+        return kwi_fail(err, KW_WOULD_WAIT_FOR_SELF,
+                        "the thread is inside a block that kw_startup() runs; its list is taken "
+                        "already");
+    }
+    int cancel = kwi_cancel_hold();
+    kwi_lock(KWI_LOCK_STARTUP);
     kw_block_record *records = take_pending();
     kw_status status = records != &list_end ? commit_records(records, target, err) : KW_OK;
     if (status != KW_OK) {
         put_back(records);
     }
-    (void)pthread_mutex_unlock(&mutex);
+    kwi_unlock(KWI_LOCK_STARTUP);
+    kwi_cancel_restore(cancel);
     return status;
 }

@@ -6,6 +6,7 @@
 
 #include "registry/commit.h"
 
+#include "base/lock.h"
 #include "base/yield.h"
 #include "rcu/section.h"
 #include "rcu/version.h"
@@ -125,11 +126,32 @@ static void end_commit(bool defer_reclaim, kwi_registration *dead) KWI_RELEASES(
 {
     if (defer_reclaim && kwi_the_world.reclaimer.retired_count < DEFER_LIMIT) {
         (void)kwi_reclaim_ticket(&kwi_the_world.reclaimer);
-        kwi_world_unlock();
-        kwi_world_bury(dead);
+        kwi_world_unlock_and_bury(dead);
     } else {
         kwi_world_unlock_and_reclaim(dead);
     }
+}
+
+static kw_status commit(kwi_staging *staging, kwi_change *changes, size_t change_count,
+                        bool defer_reclaim, uint64_t *out_version, kw_error *err)
+    KWI_EXCLUDES(kwi_role_writer)
+{
+    kwi_world_lock();
+    staging->wants_events = staging->dispatcher->listeners.list.count > 0;
+    kw_status status = stage(changes, change_count, staging, err);
+    if (status != KW_OK) {
+        kwi_world_unlock();
+        return status;
+    }
+    uint64_t version = publish(staging);
+    kwi_registration *dead = NULL;
+    finish(changes, change_count, &dead);
+    end_commit(defer_reclaim, dead);
+    kwi_listeners_tell(staging->dispatcher, &staging->events, version);
+    if (out_version != NULL) {
+        *out_version = version;
+    }
+    return KW_OK;
 }
 
 kw_status kwi_commit(kw_dispatcher *dispatcher, kwi_change *changes, size_t change_count,
@@ -141,20 +163,8 @@ kw_status kwi_commit(kw_dispatcher *dispatcher, kwi_change *changes, size_t chan
                         "would wait for; leave it first");
     }
     kwi_staging staging = {.dispatcher = dispatcher};
-    kwi_world_lock();
-    staging.wants_events = dispatcher->listeners.list.count > 0;
-    kw_status status = stage(changes, change_count, &staging, err);
-    if (status != KW_OK) {
-        kwi_world_unlock();
-        return status;
-    }
-    uint64_t version = publish(&staging);
-    kwi_registration *dead = NULL;
-    finish(changes, change_count, &dead);
-    end_commit(defer_reclaim, dead);
-    kwi_listeners_tell(dispatcher, &staging.events, version);
-    if (out_version != NULL) {
-        *out_version = version;
-    }
-    return KW_OK;
+    int cancel = kwi_cancel_hold();
+    kw_status status = commit(&staging, changes, change_count, defer_reclaim, out_version, err);
+    kwi_cancel_restore(cancel);
+    return status;
 }

@@ -6,12 +6,12 @@
 
 #include "registry/dispatcher.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include <keyway/snapshot.h>
 
 #include "base/assert.h"
+#include "base/lock.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/text.h"
@@ -235,13 +235,12 @@ kw_status kw_dispatcher_create(const kw_dispatcher_options *options, kw_dispatch
 
 kw_dispatcher *kw_dispatcher_default(void)
 {
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     static kwi_ptr_cell made; // [pair: default-dispatcher] stored once with release
     kw_dispatcher *dispatcher = kwi_ptr_load_acquire(&made); // [pair: default-dispatcher]
     if (dispatcher != NULL) {
         return dispatcher;
     }
-    (void)pthread_mutex_lock(&mutex);
+    kwi_lock(KWI_LOCK_DEFAULT);
     dispatcher = kwi_ptr_load_relaxed(&made); // relaxed: under the mutex
     if (dispatcher == NULL) {
         kw_status status = kw_dispatcher_create(NULL, &dispatcher, NULL);
@@ -251,7 +250,7 @@ kw_dispatcher *kw_dispatcher_default(void)
         dispatcher->is_default = true;
         kwi_ptr_store_release(&made, dispatcher); // [pair: default-dispatcher]
     }
-    (void)pthread_mutex_unlock(&mutex);
+    kwi_unlock(KWI_LOCK_DEFAULT);
     return dispatcher;
 }
 

@@ -25,7 +25,7 @@ static bool init_registration(kwi_registration *registration, kwi_owner *owner,
 {
     registration->id = kwi_u64_add_relaxed(&newest_id, 1) + 1; // relaxed: see newest_id
     registration->owner = owner;
-    registration->kind = (uint32_t)kind;
+    registration->kind = (uint16_t)kind;
     registration->line = line;
     registration->file = kwi_copy_string(file != NULL ? file : "");
     registration->name = kwi_copy_string(name != NULL ? name : "");

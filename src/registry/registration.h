@@ -60,12 +60,25 @@ typedef enum kwi_registration_kind {
     KWI_REGISTRATION_FALLBACK = 3,
 } kwi_registration_kind;
 
+// How far the end of a record is: see registry/burial.h.
+typedef enum kwi_burial_state {
+    KWI_BURIAL_NONE = 0,  // alive, or dead and not yet in the list of the dying
+    KWI_BURIAL_DUE = 1,   // its destructor has to run
+    KWI_BURIAL_BEGUN = 2, // it runs
+    KWI_BURIAL_DONE = 3   // it has returned, or there is none
+} kwi_burial_state;
+
 // What kernels and definitions have in common.
 typedef struct kwi_registration {
     // guard: immutable.
     uint64_t id;
     kwi_owner *owner; // NULL in the library's own error kernels, which are not counted
-    uint32_t kind;
+    uint16_t kind;
+
+    // guard: lock writer. A kwi_burial_state.
+    uint16_t burial;
+
+    // guard: immutable.
     uint32_t line;
     char *file;
     char *name;

@@ -6,29 +6,24 @@
 
 #include "registry/world.h"
 
-#include <pthread.h>
-
 #include <keyway/inline/table.h>
 
+#include "base/lock.h"
 #include "base/memory.h"
 #include "base/yield.h"
 #include "rcu/section.h"
+#include "registry/burial.h"
 
 kwi_world kwi_the_world;
 
-// guard: thread. Destructors that the thread is inside of.
-static _Thread_local unsigned burying_depth;
-
-static pthread_mutex_t writer_mutex = PTHREAD_MUTEX_INITIALIZER;
-
 void kwi_world_lock(void) KWI_UNCHECKED
 {
-    (void)pthread_mutex_lock(&writer_mutex); // cannot fail: initialised, not recursive
+    kwi_lock(KWI_LOCK_WRITER);
 }
 
 void kwi_world_unlock(void) KWI_UNCHECKED
 {
-    (void)pthread_mutex_unlock(&writer_mutex);
+    kwi_unlock(KWI_LOCK_WRITER);
 }
 
 void kwi_world_defer_array(kwi_old_array *array)
@@ -82,18 +77,32 @@ static void run_pass(uint64_t ticket, kwi_registration **dead) KWI_REQUIRES(kwi_
 
 void kwi_world_unlock_and_reclaim(kwi_registration *dead)
 {
+    kwi_burial burial;
+    kwi_burial_begin(&burial);
+    kwi_burial_add(&burial, dead);
     uint64_t ticket = kwi_reclaim_ticket(&kwi_the_world.reclaimer);
     kwi_world_unlock();
     kwi_grace_period();
     KWI_YIELD_OFTEN();
     kwi_world_lock();
-    run_pass(ticket, &dead);
-    kwi_world_unlock();
-    kwi_world_bury(dead);
+    kwi_registration *freed = NULL;
+    run_pass(ticket, &freed);
+    kwi_burial_add(&burial, freed);
+    kwi_burial_adopt(&burial);
+    kwi_burial_end(&burial);
+}
+
+void kwi_world_unlock_and_bury(kwi_registration *dead)
+{
+    kwi_burial burial;
+    kwi_burial_begin(&burial);
+    kwi_burial_add(&burial, dead);
+    kwi_burial_end(&burial);
 }
 
 void kwi_world_reclaim(void)
 {
+    int cancel = kwi_cancel_hold();
     kwi_world_lock();
     kwi_world_unlock_and_reclaim(NULL);
     kwi_world_lock();
@@ -102,51 +111,5 @@ void kwi_world_reclaim(void)
     } else {
         kwi_world_unlock();
     }
-}
-
-static void run_destructor(kwi_registration *registration)
-{
-    if (registration->kind == KWI_REGISTRATION_DEFINITION) {
-        return;
-    }
-    kwi_kernel *kernel =
-        (kwi_kernel *)(void *)((char *)registration - offsetof(kwi_kernel, registration));
-    if (kernel->destroy != NULL) {
-        kernel->destroy(kernel->base.user_data);
-    }
-}
-
-static void free_record(kwi_registration *registration) KWI_REQUIRES(kwi_role_writer)
-{
-    registration->owner->alive_count--;
-    if (registration->kind == KWI_REGISTRATION_DEFINITION) {
-        kwi_definition_free((kwi_definition *)(void *)registration);
-        return;
-    }
-    kwi_the_world.kernel_count--;
-    kwi_kernel_free(
-        (kwi_kernel *)(void *)((char *)registration - offsetof(kwi_kernel, registration)));
-}
-
-bool kwi_world_is_burying(void)
-{
-    return burying_depth > 0;
-}
-
-void kwi_world_bury(kwi_registration *dead)
-{
-    if (dead == NULL) {
-        return;
-    }
-    burying_depth++;
-    for (kwi_registration *each = dead; each != NULL; each = each->next_dead) {
-        run_destructor(each);
-    }
-    burying_depth--;
-    kwi_world_lock();
-    for (kwi_registration *each = dead, *next; each != NULL; each = next) {
-        next = each->next_dead;
-        free_record(each);
-    }
-    kwi_world_unlock();
+    kwi_cancel_restore(cancel);
 }

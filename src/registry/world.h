@@ -33,7 +33,9 @@ typedef struct kwi_world {
     kwi_reclaimer reclaimer;
     kwi_old_array *old_arrays;
     kw_dispatcher *dispatchers;
-    uint64_t kernel_count; // alive
+    uint64_t kernel_count;     // alive
+    kwi_registration *dying;   // dead, not yet gone: U1
+    kwi_registration *orphans; // the same, without a thread that buries them: U2
 } kwi_world;
 
 extern kwi_world kwi_the_world KWI_GUARDED_BY(kwi_role_writer);
@@ -49,11 +51,8 @@ void kwi_world_reclaim(void) KWI_EXCLUDES(kwi_role_writer);
 // The same for a commit that holds the lock and has done all it wanted: gives it up.
 void kwi_world_unlock_and_reclaim(kwi_registration *dead) KWI_RELEASES(kwi_role_writer);
 
-// Ends records that no table names any more: runs their destructors, then counts them as gone.
-void kwi_world_bury(kwi_registration *dead) KWI_EXCLUDES(kwi_role_writer);
-
-// Whether the calling thread runs a destructor of the library's making.
-bool kwi_world_is_burying(void);
+// Without the pass: ends the records that a commit which defers reclaiming has found dead.
+void kwi_world_unlock_and_bury(kwi_registration *dead) KWI_RELEASES(kwi_role_writer);
 
 // Keeps an array until a grace period is over.
 void kwi_world_defer_array(kwi_old_array *array) KWI_REQUIRES(kwi_role_writer);

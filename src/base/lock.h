@@ -1,0 +1,40 @@
+// Locks: the mutexes of the library, one for each rank, and what fork and cancellation need of
+// them.
+//
+// Layer:   base
+// Threads: any.
+// SPDX-License-Identifier: MIT
+//
+// H1  A thread takes locks in the order of their ranks.
+// H2  Before a fork the forking thread takes them all, so that the child finds none that belongs to
+//     a thread it does not have. One that holds a lock already, as code that kw_startup() runs,
+//     takes those of higher rank, and goes on under its own on both sides.
+
+#ifndef KWI_BASE_LOCK_H
+#define KWI_BASE_LOCK_H
+
+#include <stdbool.h>
+
+typedef enum kwi_lock_rank {
+    KWI_LOCK_STARTUP = 0, // kw_startup() commits blocks, whose functions run under it
+    KWI_LOCK_DEFAULT = 1, // the default dispatcher is made
+    KWI_LOCK_WRITER = 2,  // the writer lock; registry/world.h takes it
+    KWI_LOCK_COUNT = 3
+} kwi_lock_rank;
+
+void kwi_lock(kwi_lock_rank rank);
+void kwi_unlock(kwi_lock_rank rank);
+
+// Whether the calling thread holds it.
+bool kwi_lock_is_held(kwi_lock_rank rank);
+
+// H2. The second gives back what the first has taken, in the parent and in the child.
+void kwi_locks_before_fork(void);
+void kwi_locks_after_fork(void);
+
+// Puts off the cancellation of the thread, which would leave locks behind, those of liburcu-bp
+// among them. Nests: the second takes what the first has returned.
+int kwi_cancel_hold(void);
+void kwi_cancel_restore(int before);
+
+#endif // KWI_BASE_LOCK_H
