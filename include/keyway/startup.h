@@ -70,6 +70,7 @@ KW_API void kw_startup_add(kw_block_record *record);
 ///
 /// On failure nothing is registered and the records stay on the list; `err` has the first error.
 ///
+/// @retval KW_WOULD_WAIT_FOR_SELF  inside a block that it runs
 /// @threads any; blocks on registration
 /// @since 0.1
 KW_API KW_NODISCARD kw_status kw_startup(kw_dispatcher *dispatcher, kw_error *err);

@@ -107,6 +107,15 @@ bool kwi_private_use_find_backend(const char *name, size_t length, kw_backend *o
     return false;
 }
 
+void kwi_private_use_after_fork_child(void)
+{
+    for (int index = 0; index < BACKENDS; index++) {
+        uint32_t being_set = STATE_BEING_SET;
+        // [pair: backend-name] acquire, though nobody sets it any more.
+        (void)kwi_u32_compare_exchange_acquire_relaxed(&names[index].state, &being_set, STATE_FREE);
+    }
+}
+
 // Renaming ----------------------------------------------------------------------------------------
 
 static char upper(char c)

@@ -20,4 +20,7 @@ const char *kwi_private_use_backend_name(kw_backend backend);
 bool kwi_private_use_find_key(const char *name, size_t length, kw_key *out_key);
 bool kwi_private_use_find_backend(const char *name, size_t length, kw_backend *out_backend);
 
+// After fork, in the child: a name that another thread was setting is free again.
+void kwi_private_use_after_fork_child(void);
+
 #endif // KWI_KEY_PRIVATE_USE_H

@@ -182,14 +182,14 @@ static kw_status commit_records(kw_block_record *records, kw_dispatcher *dispatc
 
 kw_status kw_startup(kw_dispatcher *dispatcher, kw_error *err)
 {
-    kw_dispatcher *target = dispatcher != NULL ? dispatcher : kw_dispatcher_default();
-    if (target == NULL) {
-        return kwi_fail_memory(err);
-    }
     if (kwi_lock_is_held(KWI_LOCK_STARTUP)) {
         return kwi_fail(err, KW_WOULD_WAIT_FOR_SELF,
                         "the thread is inside a block that kw_startup() runs; its list is taken "
                         "already");
+    }
+    kw_dispatcher *target = dispatcher != NULL ? dispatcher : kw_dispatcher_default();
+    if (target == NULL) {
+        return kwi_fail_memory(err);
     }
     int cancel = kwi_cancel_hold();
     kwi_lock(KWI_LOCK_STARTUP);

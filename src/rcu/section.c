@@ -43,3 +43,18 @@ void kwi_grace_period(void)
     }
     KWI_TSAN_GRACE();
 }
+
+void kwi_sections_before_fork(void)
+{
+    urcu_bp_before_fork();
+}
+
+void kwi_sections_after_fork_parent(void)
+{
+    urcu_bp_after_fork_parent();
+}
+
+void kwi_sections_after_fork_child(void)
+{
+    urcu_bp_after_fork_child();
+}

@@ -48,4 +48,10 @@ bool kwi_section_is_ongoing(void);
 // section or with a mutex held: it would hang with no diagnosis.
 void kwi_grace_period(void);
 
+// Around a fork: no thread registers, ends or waits for a grace period in between, and all signals
+// are blocked; the child forgets the readers of threads that it does not have.
+void kwi_sections_before_fork(void);
+void kwi_sections_after_fork_parent(void);
+void kwi_sections_after_fork_child(void);
+
 #endif // KWI_RCU_SECTION_H

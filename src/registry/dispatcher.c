@@ -18,6 +18,7 @@
 #include "rcu/section.h"
 #include "rcu/thread.h"
 #include "registry/error_kernels.h"
+#include "registry/fork.h"
 #include "registry/world.h"
 
 // The keys that fall through in every dispatcher that is not bare, so that tensors with autograd
@@ -210,6 +211,10 @@ kw_status kw_dispatcher_create(const kw_dispatcher_options *options, kw_dispatch
     status = kwi_threads_init();
     if (status != KW_OK) {
         return kwi_fail(err, status, "the process has no thread-specific key left");
+    }
+    status = kwi_fork_init();
+    if (status != KW_OK) {
+        return kwi_fail(err, status, "the handlers of fork() could not be registered");
     }
     kw_dispatcher *dispatcher = kwi_allocate(sizeof *dispatcher);
     if (dispatcher == NULL) {

@@ -8,7 +8,6 @@
 
 #include "base/vector.h"
 #include "rcu/announce.h"
-#include "rcu/section.h"
 #include "registry/dispatcher.h"
 #include "registry/operator.h"
 #include "registry/world.h"
@@ -47,14 +46,14 @@ static bool gather(const kw_dispatcher *dispatcher, predicate wanted, kw_key key
         return false;
     }
     uint64_t pinned = kwi_u64_load_relaxed(&kwi_thread_self->pinned); // relaxed: its own word
-    kwi_section_enter();
+    // No section: a pass, which frees tables, would need the lock. And none may be entered under it
+    // by a thread that liburcu-bp does not know yet, since a fork may hold liburcu's lock first.
     for (kw_operator *op = dispatcher->operators; op != NULL; op = op->next) {
         const kw_table *table = (const kw_table *)(const void *)kwi_chain_find(&op->table, pinned);
         if (table->visible && wanted(op, table, key)) {
             (void)kwi_pointers_add(found, op); // room was reserved
         }
     }
-    kwi_section_leave();
     return true;
 }
 

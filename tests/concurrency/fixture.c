@@ -97,6 +97,11 @@ void fixture_check(bool holds, const char *file, int line, const char *format, .
     (void)fprintf(stderr, "%s:%d: %s\n", file, line, text);
 }
 
+unsigned fixture_failure_count(void)
+{
+    return atomic_load(&case_failures);
+}
+
 void fixture_must(kw_status status, const kw_error *err, const char *file, int line)
 {
     if (status != KW_OK) {

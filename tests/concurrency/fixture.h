@@ -64,6 +64,9 @@ bool fixture_goes_on(int step, int wanted);
 void fixture_check(bool holds, const char *file, int line, const char *format, ...) KW_PRINTF(4, 5);
 #define CHECK(condition, ...) fixture_check((condition), __FILE__, __LINE__, __VA_ARGS__)
 
+// Failures of the case so far.
+unsigned fixture_failure_count(void);
+
 // For what a case needs and does not test: ends the program when it fails.
 void fixture_must(kw_status status, const kw_error *err, const char *file, int line);
 #define MUST(call)                                                                                 \

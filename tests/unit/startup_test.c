@@ -14,6 +14,7 @@
 // Which blocks ran, in order.
 static char ran[64];
 static bool is_broken;
+static kw_status inner_status; // of a start inside a block
 
 static void note(const char *block)
 {
@@ -57,6 +58,7 @@ KW_LIBRARY_FRAGMENT(s, m)
     note("h");
     kw_block_define(m, KW_DEFINE("s::h(Tensor x) -> int"));
     kw_block_impl(m, "h", KWT_T_I(7));
+    inner_status = kw_startup(NULL, NULL);
 }
 
 KW_LIBRARY(s, m)
@@ -111,6 +113,12 @@ Test(startup, kinds_run_in_order_and_each_in_the_order_of_its_records)
     KWT_OK(kw_startup(dispatcher, NULL));
     cr_expect_str_eq(ran, "dfhtij");
     cr_expect_eq(result(dispatcher, "s::f", "CPU"), 4, "the later block covers the earlier");
+}
+
+Test(startup, start_inside_a_block_is_refused)
+{
+    KWT_OK(kw_startup(make_dispatcher(), NULL));
+    KWT_STATUS(KW_WOULD_WAIT_FOR_SELF, inner_status);
 }
 
 // S77
