@@ -15,6 +15,8 @@
 
 #include <keyway/keyset.h>
 
+#include "rcu/forced_end.h"
+#include "rcu/late.h"
 #include "rcu/section.h"
 #include "rcu/urcu.h"
 
@@ -44,9 +46,6 @@ __thread kw_thread *kwi_thread_self = &unattached;
 // guard: cell. Store: release. Load: acquire. [pair: chunk-list]
 static kwi_ptr_cell chunks;
 
-// guard: cell. Relaxed: a statistic.
-static kwi_u64_cell forced_cleanups;
-
 // guard: immutable. Set by create_key(), once.
 static pthread_key_t end_key;
 static kw_status key_status;
@@ -57,26 +56,47 @@ static kwi_thread_block *chunk_block(const chunk *in, size_t index)
     return (kwi_thread_block *)(void *)(base + (index + 1) * KWI_THREAD_BLOCK_BYTES);
 }
 
-// Gives the block back: R6. The release of `used` hands everything before it to the next holder.
-static void clear_block(kwi_thread_block *block)
+// Ends whatever the holder is inside of.
+static void take_back(kwi_thread_block *block)
 {
     kwi_u64_store_release(&block->hot.pinned, KWI_NOT_PINNED); // [pair: pin]
     kwi_u32_store_release(&block->hot.depth, 0);               // [pair: announce]
     block->hot.capacity = 0;
     block->snapshot_count = 0;
+}
+
+// Gives the block back: R6. The release of `used` hands everything before it to the next holder.
+static void clear_block(kwi_thread_block *block)
+{
+    take_back(block);
+    kwi_late_unmark(block);
     kwi_u32_store_release(&block->used, 0); // [pair: block-holder]
 }
 
+// Reports a thread that ends inside a call or under a snapshot.
+static void report_forced_end(kwi_thread_block *block, uint32_t depth)
+{
+    const kwi_ptr_cell *slot = depth > 0 ? kwi_thread_inside(block, depth - 1, false) : NULL;
+    const kwi_forced_end end = {
+        .thread = (uint64_t)syscall(SYS_gettid),
+        .table = slot != NULL ? kwi_ptr_load_relaxed(slot) : NULL, // relaxed: its own word
+        .call_count = depth,
+        .snapshot_count = block->snapshot_count,
+    };
+    kwi_forced_end_add(&end);
+}
+
 // Runs when a thread ends. Other destructors of the thread may call operators afterwards: the
-// thread attaches again and this runs again, as POSIX repeats destructors.
+// thread attaches again and this runs again, as POSIX repeats destructors. See Note [Late blocks].
 static void thread_end(void *argument)
 {
     kwi_thread_block *block = argument;
-    // Relaxed: a thread reads its own words.
-    if (kwi_u32_load_relaxed(&block->hot.depth) != 0 || block->snapshot_count != 0) {
-        kwi_u64_add_relaxed(&forced_cleanups, 1); // relaxed: a statistic
+    uint32_t depth = kwi_u32_load_relaxed(&block->hot.depth); // relaxed: its own word
+    if (depth != 0 || block->snapshot_count != 0) {
+        report_forced_end(block, depth);
     }
     kwi_thread_self = &unattached;
+    kwi_late_begin();
     clear_block(block);
 }
 
@@ -121,14 +141,18 @@ static chunk *map_chunk(void)
 
 static kwi_thread_block *take_free_block(void)
 {
-    kwi_thread_cursor cursor = {0};
-    for (kwi_thread_block *block; (block = kwi_thread_next(&cursor)) != NULL;) {
+    kwi_thread_block *block;
+    for (kwi_thread_cursor cursor = {0}; (block = kwi_thread_next(&cursor)) != NULL;) {
         // Relaxed: a hint; the compare-and-swap decides.
         if (kwi_u32_load_relaxed(&block->used) == 0 && take_block(block)) {
             return block;
         }
     }
-    return NULL;
+    block = kwi_late_take();
+    if (block != NULL) {
+        take_back(block);
+    }
+    return block;
 }
 
 // Publishes `fresh` in front of `head`, with its first block taken. False: `head` is not the first
@@ -192,6 +216,7 @@ static kwi_thread_block *attach(void)
         return NULL;
     }
     kwi_thread_label(block);
+    kwi_late_mark(block);
     kwi_section_enter(); // registers the thread with liburcu-bp
     kwi_section_leave();
     block->hot.included = KW_KEYSET_DEFAULT_INCLUDED;
@@ -288,11 +313,6 @@ uint64_t kwi_thread_block_count(void)
     return head != NULL ? head->number * CHUNK_BLOCKS : 0;
 }
 
-uint64_t kwi_thread_forced_cleanup_count(void)
-{
-    return kwi_u64_load_relaxed(&forced_cleanups); // relaxed: a statistic
-}
-
 void kwi_threads_after_fork_child(void)
 {
     kwi_thread_block *mine = kwi_thread_current();
@@ -303,6 +323,9 @@ void kwi_threads_after_fork_child(void)
         }
     }
     if (mine != NULL) {
-        kwi_thread_label(mine);
+        kwi_thread_label(mine); // a fork gives the thread another number
+        if ((kwi_u64_load_relaxed(&mine->late) & UINT32_MAX) != 0) { // relaxed: its own
+            kwi_late_mark(mine);
+        }
     }
 }

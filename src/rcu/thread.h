@@ -54,6 +54,9 @@ typedef struct kwi_thread_block {
 
     // guard: cell. The kernel's number of the thread, as in gettid(). Relaxed: a label.
     kwi_u32_cell thread_id;
+    // guard: cell. The number of a holder that took the block while it ended, below a count of such
+    // times; else 0. Relaxed: see rcu/late.h.
+    kwi_u64_cell late;
 
     // guard: thread. The host's own word, see kw_call_context().
     void *context;
@@ -91,8 +94,8 @@ kwi_thread_block *kwi_thread_next(kwi_thread_cursor *cursor);
 void kwi_thread_label(kwi_thread_block *block);
 
 // Blocks mapped, and threads that ended inside a call or under a snapshot so far.
+// Blocks mapped.
 uint64_t kwi_thread_block_count(void);
-uint64_t kwi_thread_forced_cleanup_count(void);
 
 // After fork, in the child: only the calling thread is left; the others' blocks are cleared.
 void kwi_threads_after_fork_child(void);

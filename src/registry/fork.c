@@ -27,6 +27,7 @@
 
 #include "base/lock.h"
 #include "key/private_use.h"
+#include "rcu/forced_end.h"
 #include "rcu/section.h"
 #include "rcu/thread.h"
 #include "registry/burial.h"
@@ -79,6 +80,7 @@ void kw_fork_parent(void)
 static void forget_other_threads(void) KWI_UNCHECKED // the lock was taken for the fork
 {
     kwi_threads_after_fork_child();
+    kwi_forced_ends_after_fork_child();
     kwi_private_use_after_fork_child();
     kwi_burial_after_fork_child();
 }

@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "rcu/holders.h"
+#include "rcu/forced_end.h"
 #include "rcu/section.h"
 #include "rcu/thread.h"
 #include "registry/dispatcher.h"
@@ -65,7 +66,7 @@ void kw_statistics_get(kw_statistics *out_statistics)
     kwi_world_unlock();
     all.memory_bytes = kwi_memory_bytes();
     all.thread_blocks = kwi_thread_block_count();
-    all.forced_cleanups = kwi_thread_forced_cleanup_count();
+    all.forced_cleanups = kwi_forced_end_count();
     memcpy(out_statistics, &all, size < sizeof all ? size : sizeof all);
 }
 

@@ -13,6 +13,7 @@
 #include "base/yield.h"
 #include "rcu/section.h"
 #include "registry/burial.h"
+#include "registry/forced_cleanup.h"
 
 kwi_world kwi_the_world;
 
@@ -85,11 +86,14 @@ void kwi_world_unlock_and_reclaim(kwi_registration *dead)
     kwi_grace_period();
     KWI_YIELD_OFTEN();
     kwi_world_lock();
+    kwi_forced_news news;
+    kwi_forced_news_gather(&news);
     kwi_registration *freed = NULL;
     run_pass(ticket, &freed);
     kwi_burial_add(&burial, freed);
     kwi_burial_adopt(&burial);
     kwi_burial_end(&burial);
+    kwi_forced_news_tell(&news);
 }
 
 void kwi_world_unlock_and_bury(kwi_registration *dead)

@@ -11,7 +11,7 @@
 
 enum {
     AT_A_TIME = 64,
-    WAVES = SCALED(150),
+    WAVES = SCALED(160), // 10,240 threads
     EXITING = 20,
     BLOCKS_LIMIT = 2 * AT_A_TIME // blocks come by the chunk
 };

@@ -110,6 +110,13 @@ static inline bool kwi_ptr_compare_exchange_release_acquire(kwi_ptr_cell *cell, 
                                        __ATOMIC_ACQUIRE);
 }
 
+static inline bool kwi_u64_compare_exchange_acquire_relaxed(kwi_u64_cell *cell, uint64_t *expected,
+                                                            uint64_t desired)
+{
+    return __atomic_compare_exchange_n(&cell->value, expected, desired, false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
+}
+
 static inline bool kwi_u32_compare_exchange_acquire_relaxed(kwi_u32_cell *cell, uint32_t *expected,
                                                             uint32_t desired)
 {
