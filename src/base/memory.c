@@ -6,10 +6,11 @@
 
 #include "base/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <keyway/inline/cell.h>
+
+#include "base/allocator.h"
 
 // guard: cell. Relaxed: a statistic, nothing is ordered by it.
 static kwi_u64_cell live_bytes;
@@ -51,16 +52,34 @@ static bool shall_fail(void)
 
 void *kwi_allocate(size_t bytes)
 {
-    void *memory = shall_fail() ? NULL : calloc(1, bytes);
+    const kw_allocator *allocator = kwi_allocator();
+    void *memory = shall_fail() ? NULL : allocator->allocate(bytes, allocator->context);
     if (memory != NULL) {
+        memset(memory, 0, bytes);
         kwi_u64_add_relaxed(&live_bytes, bytes);
     }
     return memory;
 }
 
+static void *move(const kw_allocator *allocator, void *memory, size_t old_bytes, size_t new_bytes)
+{
+    void *moved = allocator->allocate(new_bytes, allocator->context);
+    if (moved != NULL && memory != NULL) {
+        memcpy(moved, memory, old_bytes < new_bytes ? old_bytes : new_bytes);
+        allocator->free(memory, old_bytes, allocator->context);
+    }
+    return moved;
+}
+
 void *kwi_reallocate(void *memory, size_t old_bytes, size_t new_bytes)
 {
-    void *moved = shall_fail() ? NULL : realloc(memory, new_bytes);
+    if (shall_fail()) {
+        return NULL;
+    }
+    const kw_allocator *allocator = kwi_allocator();
+    void *moved = memory != NULL && allocator->reallocate != NULL
+                      ? allocator->reallocate(memory, old_bytes, new_bytes, allocator->context)
+                      : move(allocator, memory, old_bytes, new_bytes);
     if (moved != NULL) {
         kwi_u64_add_relaxed(&live_bytes, new_bytes - old_bytes);
     }
@@ -75,7 +94,8 @@ void kwi_free(void *memory, size_t bytes)
         memset(memory, 0xdd, bytes);                     // a reader that comes too late sees poison
         __asm__ volatile("" : : "r"(memory) : "memory"); // else the compiler leaves it out
 #endif
-        free(memory);
+        const kw_allocator *allocator = kwi_allocator();
+        allocator->free(memory, bytes, allocator->context);
     }
 }
 
