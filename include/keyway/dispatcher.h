@@ -30,7 +30,7 @@ typedef struct kw_dispatcher_options {
 } kw_dispatcher_options;
 
 /// Returns the process's default dispatcher, made on first use with the standard fallbacks; NULL if
-/// no memory could be had, in which case the next call tries again.
+/// it could not be made, as kw_dispatcher_create() would say. The next call tries again.
 ///
 /// It is never destroyed.
 ///
@@ -42,6 +42,8 @@ KW_API kw_dispatcher *kw_dispatcher_default(void);
 ///
 /// On success `*out_dispatcher` is owned by the caller, who ends it with kw_dispatcher_destroy().
 ///
+/// @retval KW_ANOTHER_COPY  the process has the library twice, and the other one has a dispatcher;
+///                          the text names where it is
 /// @threads any; may block
 /// @since 0.1
 KW_API KW_NODISCARD kw_status kw_dispatcher_create(const kw_dispatcher_options *options,

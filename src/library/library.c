@@ -92,10 +92,10 @@ kw_status kw_library_create(const kw_library_options *options, kw_library **out_
     if (status != KW_OK) {
         return status;
     }
-    kw_dispatcher *dispatcher =
-        wanted->dispatcher != NULL ? wanted->dispatcher : kw_dispatcher_default();
-    if (dispatcher == NULL) {
-        return kwi_fail_memory(err);
+    kw_dispatcher *dispatcher = wanted->dispatcher;
+    status = dispatcher == NULL ? kwi_dispatcher_default(&dispatcher, err) : KW_OK;
+    if (status != KW_OK) {
+        return status;
     }
     kw_library *library = make_library(wanted, dispatcher);
     if (library == NULL) {

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/vector.h"
 #include "library/library.h"
+#include "registry/dispatcher.h"
 #include "registry/world.h"
 
 // A block while it runs.
@@ -187,14 +188,15 @@ kw_status kw_startup(kw_dispatcher *dispatcher, kw_error *err)
                         "the thread is inside a block that kw_startup() runs; its list is taken "
                         "already");
     }
-    kw_dispatcher *target = dispatcher != NULL ? dispatcher : kw_dispatcher_default();
-    if (target == NULL) {
-        return kwi_fail_memory(err);
+    kw_dispatcher *target = dispatcher;
+    kw_status status = target == NULL ? kwi_dispatcher_default(&target, err) : KW_OK;
+    if (status != KW_OK) {
+        return status;
     }
     int cancel = kwi_cancel_hold();
     kwi_lock(KWI_LOCK_STARTUP);
     kw_block_record *records = take_pending();
-    kw_status status = records != &list_end ? commit_records(records, target, err) : KW_OK;
+    status = records != &list_end ? commit_records(records, target, err) : KW_OK;
     if (status != KW_OK) {
         put_back(records);
     }

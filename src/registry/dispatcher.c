@@ -10,7 +10,7 @@
 
 #include <keyway/snapshot.h>
 
-#include "base/assert.h"
+#include "base/copy.h"
 #include "base/lock.h"
 #include "base/memory.h"
 #include "base/options.h"
@@ -208,6 +208,10 @@ kw_status kw_dispatcher_create(const kw_dispatcher_options *options, kw_dispatch
     if (status != KW_OK) {
         return status;
     }
+    status = kwi_copy_serve(err);
+    if (status != KW_OK) {
+        return status;
+    }
     status = kwi_threads_init();
     if (status != KW_OK) {
         return kwi_fail(err, status, "the process has no thread-specific key left");
@@ -238,25 +242,33 @@ kw_status kw_dispatcher_create(const kw_dispatcher_options *options, kw_dispatch
     return status;
 }
 
-kw_dispatcher *kw_dispatcher_default(void)
+kw_status kwi_dispatcher_default(kw_dispatcher **out_dispatcher, kw_error *err)
 {
     static kwi_ptr_cell made; // [pair: default-dispatcher] stored once with release
     kw_dispatcher *dispatcher = kwi_ptr_load_acquire(&made); // [pair: default-dispatcher]
-    if (dispatcher != NULL) {
-        return dispatcher;
-    }
-    kwi_lock(KWI_LOCK_DEFAULT);
-    dispatcher = kwi_ptr_load_relaxed(&made); // relaxed: under the mutex
+    kw_status status = KW_OK;
     if (dispatcher == NULL) {
-        kw_status status = kw_dispatcher_create(NULL, &dispatcher, NULL);
-        KWI_ASSERT((status == KW_OK) == (dispatcher != NULL));
+        kwi_lock(KWI_LOCK_DEFAULT);
+        dispatcher = kwi_ptr_load_relaxed(&made); // relaxed: under the mutex
+        if (dispatcher == NULL) {
+            status = kw_dispatcher_create(NULL, &dispatcher, err);
+        }
+        if (status == KW_OK && !dispatcher->is_default) {
+            dispatcher->is_default = true;
+            kwi_ptr_store_release(&made, dispatcher); // [pair: default-dispatcher]
+        }
+        kwi_unlock(KWI_LOCK_DEFAULT);
     }
-    if (dispatcher != NULL && !dispatcher->is_default) {
-        dispatcher->is_default = true;
-        kwi_ptr_store_release(&made, dispatcher); // [pair: default-dispatcher]
+    if (status == KW_OK) {
+        *out_dispatcher = dispatcher;
     }
-    kwi_unlock(KWI_LOCK_DEFAULT);
-    return dispatcher;
+    return status;
+}
+
+kw_dispatcher *kw_dispatcher_default(void)
+{
+    kw_dispatcher *dispatcher = NULL;
+    return kwi_dispatcher_default(&dispatcher, NULL) == KW_OK ? dispatcher : NULL;
 }
 
 static void find_owner(const kwi_block *block, void *context)

@@ -57,6 +57,10 @@ struct kw_dispatcher {
     bool is_default;
 };
 
+// The default dispatcher, made on first use.
+kw_status kwi_dispatcher_default(kw_dispatcher **out_dispatcher, kw_error *err)
+    KWI_EXCLUDES(kwi_role_writer);
+
 // Whether a fallback serves a slot.
 bool kwi_fallback_covers(const kwi_kernel *kernel, unsigned slot);
 

@@ -25,6 +25,7 @@
 
 #include <keyway/inline/cell.h>
 
+#include "base/copy.h"
 #include "base/lock.h"
 #include "key/private_use.h"
 #include "rcu/forced_end.h"
@@ -58,7 +59,10 @@ void kw_fork_prepare(void)
     if (under_way.depth++ > 0) {
         return;
     }
-    under_way.includes_urcu = kwi_u32_load_relaxed(&wanted) & KW_FORK_URCU; // relaxed: see above
+    // Two copies of the library share one liburcu-bp, whose locks must not be taken twice.
+    bool serves = kwi_copy_is_serving();
+    under_way.includes_urcu =
+        serves ? kwi_u32_load_relaxed(&wanted) & KW_FORK_URCU : 0; // relaxed: see above
     kwi_locks_before_fork();
     if (under_way.includes_urcu != 0) {
         kwi_sections_before_fork();
