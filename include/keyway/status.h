@@ -28,7 +28,7 @@ KW_BEGIN_DECLS
     X(WRONG_ORDER, 7, "opened and closed, or begun and ended, out of order")                       \
     X(INTERNAL, 8, "an invariant of the library does not hold")                                    \
     X(OTHER_VERSION, 9, "a snapshot of another version is open on the thread")                     \
-    X(ANOTHER_COPY, 10, "another copy of the library serves the process")                           \
+    X(ANOTHER_COPY, 10, "another copy of the library serves the process")                          \
     /* Calls. */                                                                                   \
     X(OPERATOR_REMOVED, 20, "the operator has no definition any more")                             \
     X(OPERATOR_UNDEFINED, 21, "the operator has kernels but no definition")                        \
