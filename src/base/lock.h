@@ -19,7 +19,8 @@ typedef enum kwi_lock_rank {
     KWI_LOCK_STARTUP = 0, // kw_startup() commits blocks, whose functions run under it
     KWI_LOCK_DEFAULT = 1, // the default dispatcher is made
     KWI_LOCK_WRITER = 2,  // the writer lock; registry/world.h takes it
-    KWI_LOCK_COUNT = 3
+    KWI_LOCK_SHARED = 3,  // the list of shared snapshots; rcu/shared.h takes it
+    KWI_LOCK_COUNT = 4
 } kwi_lock_rank;
 
 void kwi_lock(kwi_lock_rank rank);

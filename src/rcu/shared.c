@@ -6,29 +6,26 @@
 
 #include "rcu/shared.h"
 
-#include <pthread.h>
-
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/lock.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/yield.h"
 #include "rcu/pins.h"
 #include "rcu/thread.h"
 
-static pthread_mutex_t shared_mutex = PTHREAD_MUTEX_INITIALIZER;
-
 // guard: lock shared.
 static kw_shared_snapshot *first KWI_GUARDED_BY(kwi_role_shared);
 
 void kwi_shared_lock(void) KWI_UNCHECKED
 {
-    (void)pthread_mutex_lock(&shared_mutex); // cannot fail: initialised, not recursive
+    kwi_lock(KWI_LOCK_SHARED);
 }
 
 void kwi_shared_unlock(void) KWI_UNCHECKED
 {
-    (void)pthread_mutex_unlock(&shared_mutex);
+    kwi_unlock(KWI_LOCK_SHARED);
 }
 
 static void link_in(kw_shared_snapshot *shared) KWI_REQUIRES(kwi_role_shared)
