@@ -10,8 +10,8 @@
 #include <keyway/snapshot.h>
 
 #include "base/memory.h"
-#include "rcu/holders.h"
 #include "rcu/forced_end.h"
+#include "rcu/holders.h"
 #include "rcu/section.h"
 #include "rcu/thread.h"
 #include "registry/dispatcher.h"
