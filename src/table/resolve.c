@@ -69,6 +69,22 @@ static void lay_entries(kw_table *table, const kwi_claims *claims, kw_function b
     }
 }
 
+// See Note [Observed tables].
+static void lay_observers(kw_table *table, const kwi_resolve_input *input)
+{
+    const void **observers = (const void **)(uintptr_t)kwi_table_observers(table);
+    memcpy(observers, input->observers, input->observer_count * sizeof(void *));
+    kw_kernel *stand_ins = (kw_kernel *)(void *)(observers + input->observer_count);
+    for (unsigned i = 0; i < table->entry_count; i++) {
+        kw_entry *entry = &table->entries[i];
+        stand_ins[i].user_data = (void *)(uintptr_t)entry->kernel;
+        stand_ins[i].op = entry->kernel->op;
+        stand_ins[i].boxed = input->observed;
+        entry->function = input->box;
+        entry->kernel = &stand_ins[i];
+    }
+}
+
 static const struct kwi_mask *mask_of(const kwi_masks *masks, unsigned backend_number)
 {
     const struct kwi_mask *mask = masks->list;
@@ -100,6 +116,9 @@ kw_table *kwi_table_resolve(const kwi_resolve_input *input)
     kwi_rules_apply(input, &claims);
     kwi_masks_make(claims.fallthrough, &masks);
     size_t bytes = masks_offset(claims.count) + masks.count * sizeof(kw_keyset);
+    if (input->observer_count > 0) {
+        bytes += input->observer_count * sizeof(void *) + claims.count * sizeof(kw_kernel);
+    }
     kw_table *table = kwi_allocate(bytes);
     if (table == NULL) {
         return NULL;
@@ -112,6 +131,11 @@ kw_table *kwi_table_resolve(const kwi_resolve_input *input)
     table->definition = input->definition;
     lay_entries(table, &claims, input->box);
     lay_masks(table, &masks);
+    if (input->observer_count > 0) {
+        KWI_ASSERT(input->observer_count <= UINT8_MAX);
+        table->observer_count = (uint8_t)input->observer_count;
+        lay_observers(table, input);
+    }
     return table;
 }
 
@@ -122,10 +146,35 @@ void kwi_table_destroy(kw_table *table)
     }
 }
 
+// Both have observers and the same size.
+static bool equal_observed(const kw_table *a, const kw_table *b)
+{
+    size_t head = offsetof(kw_table, entries) - sizeof(kwi_block);
+    if (memcmp(&a->block + 1, &b->block + 1, head) != 0) {
+        return false;
+    }
+    for (unsigned i = 0; i < a->entry_count; i++) {
+        const kw_entry *one = &a->entries[i];
+        const kw_entry *other = &b->entries[i];
+        if (one->function != other->function ||
+            one->kernel->user_data != other->kernel->user_data) {
+            return false;
+        }
+    }
+    const char *rules = (const char *)&a->entries[a->entry_count];
+    const char *end = (const char *)(kwi_table_observers(a) + a->observer_count);
+    return memcmp(rules, &b->entries[b->entry_count], (size_t)(end - rules)) == 0;
+}
+
 bool kwi_table_equal(const kw_table *a, const kw_table *b)
 {
-    return a->block.bytes == b->block.bytes &&
-           memcmp(&a->block + 1, &b->block + 1, a->block.bytes - sizeof(kwi_block)) == 0;
+    if (a->block.bytes != b->block.bytes) {
+        return false;
+    }
+    if (a->observer_count > 0 && b->observer_count > 0) {
+        return equal_observed(a, b);
+    }
+    return memcmp(&a->block + 1, &b->block + 1, a->block.bytes - sizeof(kwi_block)) == 0;
 }
 
 kwi_rule kwi_table_rule(const kw_table *table, unsigned slot)

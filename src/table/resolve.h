@@ -29,14 +29,27 @@ typedef struct kwi_resolve_input {
     kw_function box;                         // boxing entry of the operator's C signature
     const struct kwi_definition *definition; // NULL while the operator has none
     const void *owner;                       // of the table's block
+
+    // Who watches the calls, in the order they are told, at most UINT8_MAX; and what then runs in
+    // place of every kernel.
+    const void *const *observers;
+    size_t observer_count;
+    kw_boxed_function observed;
 } kwi_resolve_input;
+
+// Note [Observed tables]
+//
+// An operator that nobody watches has a table without a trace of observers, so they cost its calls
+// nothing. In the table of one that is watched, every entry leads through the boxing entry to a
+// stand-in: a kw_kernel in the table's own memory, whose boxed form is `observed` and whose user
+// data is the kernel. It lives as long as the table, which the call has announced.
 
 // Continues T1 to T4.
 //
 // T5  Entries are the distinct pairs of kernel and rule, numbered by the first slot that leads to
 //     them. Masks are distinct and lie in the order of the first backend that leads to them.
 // T6  Equal inputs give tables whose bytes after the block are equal, whatever the order of the
-//     kernels and of their registration (K4).
+//     kernels and of their registration (K4). Stand-ins differ in their address alone.
 
 // Returns a table with version 0, no end (hi) and no neighbours, to be freed with
 // kwi_table_destroy(); NULL if there is no memory.
@@ -44,9 +57,16 @@ kw_table *kwi_table_resolve(const kwi_resolve_input *input);
 
 void kwi_table_destroy(kw_table *table);
 
-// Whether two tables have the same bytes after their blocks: the same entries, rules, index, masks,
-// visibility and definition.
+// Whether two tables say the same: equal entries, rules, index, masks, visibility, definition and
+// observers.
 bool kwi_table_equal(const kw_table *a, const kw_table *b);
+
+// As many as observer_count says.
+static inline const void *const *kwi_table_observers(const kw_table *table)
+{
+    size_t after = table->observer_count * sizeof(void *) + table->entry_count * sizeof(kw_kernel);
+    return (const void *const *)(const void *)((const char *)table + table->block.bytes - after);
+}
 
 // The rule that filled a slot.
 kwi_rule kwi_table_rule(const kw_table *table, unsigned slot);

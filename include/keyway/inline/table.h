@@ -67,7 +67,8 @@ struct kwi_definition;
 // T2  `mask_at` is complete: every backend leads to a mask that holds all backend bits.
 // T3  A table is immutable from the moment it is published.
 // T4  A table is one allocation: after the entries lie one rule byte an entry, then, aligned to
-//     eight bytes, the distinct masks.
+//     eight bytes, the distinct masks; in a table with observers also these, and then a kw_kernel
+//     for each entry, which stands in for the entry's kernel.
 typedef struct kw_table {
     kwi_block block;
 
@@ -79,8 +80,9 @@ typedef struct kw_table {
     uint8_t index[KW_SLOT_COUNT];
     uint8_t entry_count;
     uint8_t mask_count;
-    uint8_t visible; // 1 while the operator has a definition or a kernel
-    uint8_t reserved[3];
+    uint8_t visible;        // 1 while the operator has a definition or a kernel
+    uint8_t observer_count; // of those that calls of this table run; 0: entries are kernels
+    uint8_t reserved[2];
 
     // Schema and argument positions, kept alive by the table; NULL while the operator has none.
     const struct kwi_definition *definition;
