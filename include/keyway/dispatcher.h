@@ -51,8 +51,8 @@ KW_API KW_NODISCARD kw_status kw_dispatcher_create(const kw_dispatcher_options *
 
 /// Destroys a dispatcher and every operator handle of it. NULL is allowed.
 ///
-/// @retval KW_BUSY              a library of it is not destroyed, or a call or snapshot holds a
-///                              table of it; nothing changes
+/// @retval KW_BUSY              a library of it is not destroyed, an observer of it not removed, or
+///                              a call or snapshot holds a table of it; nothing changes
 /// @retval KW_INVALID_ARGUMENT  it is the default dispatcher
 /// @threads any; may block
 /// @since 0.1

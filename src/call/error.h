@@ -32,6 +32,20 @@ typedef struct kwi_step {
     uint32_t slot;
 } kwi_step;
 
+// What the observing of calls keeps for a thread. See observe.h.
+#define KWI_COUNTDOWN_COUNT 4
+typedef struct kwi_observing {
+    const void *frame;      // the stack frame that observes the call at `depth`
+    uint32_t depth;         // 0: no call is observed
+    bool is_in_callback;    // calls made now are not observed
+    uint64_t thread_number; // 0: no observer is for this thread only
+    uint64_t random;        // state of the generator; 0: not seeded
+    struct kwi_countdown {
+        uint32_t observer; // the low half of its number
+        uint32_t left;     // calls until the next one that is observed, that one included
+    } countdowns[KWI_COUNTDOWN_COUNT];
+} kwi_observing;
+
 // E1  The text is one sentence, then the chain of operators, innermost first.
 // E2  A chain that has reached the outermost call is finished: the next failure starts anew.
 typedef struct kwi_call_area {
@@ -49,6 +63,8 @@ typedef struct kwi_call_area {
     kwi_step steps[KWI_STEP_COUNT];
     uint32_t step_count;
     kw_entry refusal;
+
+    kwi_observing observing;
 } kwi_call_area;
 
 _Static_assert(sizeof(kwi_call_area) <= KWI_CALL_AREA_BYTES, "the area fits the block");

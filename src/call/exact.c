@@ -26,6 +26,19 @@ static const kw_entry *find_exact(const kw_table *table, const kw_table *fallbac
     return NULL;
 }
 
+// Runs an entry that may be of another table than the operator's: as one of that table, so that
+// whoever observes the operator is told.
+static kw_status run_found(const kw_entry *found, const kw_operator *op, kw_keyset keys,
+                           kw_frame *frame)
+{
+    const kw_kernel stand_in = {
+        .user_data = (void *)(uintptr_t)kwi_kernel_of(found->kernel),
+        .boxed = kwi_observe_boxed,
+    };
+    const kw_entry entry = {found->function, &stand_in};
+    return kwi_frame_run(&entry, op, keys, frame);
+}
+
 static kw_status run_exact(kw_call call, const kw_table *fallbacks, const kw_operator *op,
                            kw_key key, kw_frame *frame)
 {
@@ -44,7 +57,7 @@ static kw_status run_exact(kw_call call, const kw_table *fallbacks, const kw_ope
                        "`%s` has no kernel of its own for %s, and the key has no fallback",
                        op->name, kw_key_name(key));
     }
-    return kwi_frame_run(entry, op, keys, frame);
+    return run_found(entry, op, keys, frame);
 }
 
 kw_status kw_call_boxed_for_key(const kw_operator *op, kw_key key, kw_frame *frame)

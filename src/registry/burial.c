@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+#include "registry/observer.h"
 #include "registry/world.h"
 
 // guard: thread. The burial that the thread is inside of.
@@ -30,6 +31,7 @@ static kwi_registration *last_of(kwi_registration *list)
 
 void kwi_burial_add(kwi_burial *burial, kwi_registration *dead)
 {
+    dead = kwi_observers_part(dead, &burial->observers);
     if (dead == NULL) {
         return;
     }
@@ -97,6 +99,11 @@ static void unlink_records(const kwi_burial *burial) KWI_REQUIRES(kwi_role_write
 
 void kwi_burial_end(kwi_burial *burial)
 {
+    if (burial->observers != NULL) {
+        kwi_world_unlock();
+        kwi_observers_let_go(burial->observers);
+        kwi_world_lock();
+    }
     if (burial->first != NULL) {
         for (kwi_registration *each = burial->first;; each = each->next_dead) {
             run_destructor(each);

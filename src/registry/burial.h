@@ -25,6 +25,10 @@ typedef struct kwi_burial {
     kwi_registration *first;
     kwi_registration *last;
 
+    // guard: thread. Observers among the dead, which are no part of `dying`: a fork loses the holds
+    // that other threads were about to give up.
+    kwi_registration *observers;
+
     // guard: thread. The burial whose destructor led to this one.
     struct kwi_burial *outer;
 } kwi_burial;

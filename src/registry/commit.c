@@ -12,6 +12,7 @@
 #include "rcu/version.h"
 #include "registry/change.h"
 #include "registry/dispatcher.h"
+#include "registry/observer.h"
 #include "registry/world.h"
 
 // A commit that defers reclaiming does it all the same beyond this many retired tables: about half
@@ -154,17 +155,62 @@ static kw_status commit(kwi_staging *staging, kwi_change *changes, size_t change
     return KW_OK;
 }
 
-kw_status kwi_commit(kw_dispatcher *dispatcher, kwi_change *changes, size_t change_count,
-                     bool defer_reclaim, uint64_t *out_version, kw_error *err)
+static kw_status commit_observer(kwi_staging *staging, kwi_observer_change *change, kw_error *err)
+    KWI_EXCLUDES(kwi_role_writer)
+{
+    kwi_world_lock();
+    kw_status status = kwi_observer_apply(change, staging, err);
+    if (status == KW_OK) {
+        status = resolve_dirty(staging, err);
+        if (status != KW_OK) {
+            clear_dirty(staging);
+            kwi_observer_undo(change, staging->dispatcher);
+        }
+    }
+    if (status != KW_OK) {
+        kwi_world_unlock();
+        return status;
+    }
+    (void)publish(staging);
+    kwi_registration *dead = NULL;
+    kwi_observer_finish(change, &dead);
+    end_commit(false, dead);
+    return KW_OK;
+}
+
+static kw_status check_section(kw_error *err)
 {
     if (kwi_section_is_ongoing()) {
         return kwi_fail(err, KW_WOULD_WAIT_FOR_SELF,
                         "the thread is inside a read-side section of liburcu-bp, which the commit "
                         "would wait for; leave it first");
     }
+    return KW_OK;
+}
+
+kw_status kwi_commit_observer(kw_dispatcher *dispatcher, kwi_observer_change *change, kw_error *err)
+{
+    kw_status status = check_section(err);
+    if (status != KW_OK) {
+        return status;
+    }
     kwi_staging staging = {.dispatcher = dispatcher};
     int cancel = kwi_cancel_hold();
-    kw_status status = commit(&staging, changes, change_count, defer_reclaim, out_version, err);
+    status = commit_observer(&staging, change, err);
+    kwi_cancel_restore(cancel);
+    return status;
+}
+
+kw_status kwi_commit(kw_dispatcher *dispatcher, kwi_change *changes, size_t change_count,
+                     bool defer_reclaim, uint64_t *out_version, kw_error *err)
+{
+    kw_status status = check_section(err);
+    if (status != KW_OK) {
+        return status;
+    }
+    kwi_staging staging = {.dispatcher = dispatcher};
+    int cancel = kwi_cancel_hold();
+    status = commit(&staging, changes, change_count, defer_reclaim, out_version, err);
     kwi_cancel_restore(cancel);
     return status;
 }

@@ -54,4 +54,10 @@ kw_status kwi_commit(kw_dispatcher *dispatcher, kwi_change *changes, size_t chan
                      bool defer_reclaim, uint64_t *out_version, kw_error *err)
     KWI_EXCLUDES(kwi_role_writer);
 
+// The same for one change of a dispatcher's observers. On failure of an addition the record is
+// still the caller's.
+struct kwi_observer_change;
+kw_status kwi_commit_observer(kw_dispatcher *dispatcher, struct kwi_observer_change *change,
+                              kw_error *err) KWI_EXCLUDES(kwi_role_writer);
+
 #endif // KWI_REGISTRY_COMMIT_H

@@ -170,6 +170,7 @@ static void free_dispatcher(kw_dispatcher *dispatcher) KWI_REQUIRES(kwi_role_wri
         kwi_operator_free(dispatcher->fallback_op);
     }
     kwi_name_index_fini(&dispatcher->names);
+    kwi_pointers_fini(&dispatcher->observers);
     kwi_kernel_free(dispatcher->standard_kernel);
     free_type(dispatcher);
     kwi_free(dispatcher, sizeof *dispatcher);
@@ -313,11 +314,16 @@ kw_status kw_dispatcher_destroy(kw_dispatcher *take_dispatcher, kw_error *err)
     }
     kwi_world_lock();
     uint64_t libraries = dispatcher->library_count;
+    size_t observers = dispatcher->observers.count;
     kwi_world_unlock();
     if (libraries > 0) {
         return kwi_fail(err, KW_BUSY,
                         "the dispatcher still has %llu libraries; close, drain and destroy them",
                         (unsigned long long)libraries);
+    }
+    if (observers > 0) {
+        return kwi_fail(err, KW_BUSY, "the dispatcher still has %zu observers; remove them",
+                        observers);
     }
     kwi_world_reclaim();
     kwi_world_lock();

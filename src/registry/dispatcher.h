@@ -13,6 +13,7 @@
 #include <keyway/dispatcher.h>
 
 #include "base/role.h"
+#include "base/vector.h"
 #include "registry/listener.h"
 #include "registry/name_index.h"
 #include "registry/operator.h"
@@ -47,8 +48,12 @@ struct kw_dispatcher {
     // NULL until a tensor type is known. [pair: tensor-type]
     kwi_ptr_cell tensor_type;
 
+    // guard: lock writer. Of kwi_observer, in the order of their addition.
+    kwi_pointers observers;
+
     // guard: immutable. An operator without a name that anybody finds: its table is that of the
-    // fallbacks alone, for calls that want exactly the one of a key.
+    // fallbacks alone, for calls that want exactly the one of a key; its observers are those of
+    // scopes that the host opens itself.
     kw_operator *fallback_op;
 
     kwi_listeners listeners;

@@ -30,6 +30,11 @@ kw_status kwi_refuse_unsigned(void);
 kw_status kwi_unbox_by_ffi(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
                            kw_frame *frame);
 
+// Behind every entry of an observed table, with a stand-in of the kernel as `self`: see
+// Note [Observed tables].
+kw_status kwi_observe_boxed(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
+                            kw_frame *frame);
+
 // What a boxing entry calls with the frame it has made, and where it hands one it must give up.
 kw_status kwi_boxed_invoke_top(const kw_kernel *self, kw_keyset keys, kw_frame *frame);
 void kwi_boxed_refuse_frame(const kw_kernel *self, kw_frame *frame, const char *sentence);

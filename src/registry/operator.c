@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "registry/dispatcher.h"
 #include "registry/error_kernels.h"
+#include "registry/observer.h"
 #include "registry/world.h"
 
 size_t kwi_operator_bytes(const kw_operator *op)
@@ -142,6 +143,7 @@ kw_table *kwi_operator_resolve(const kw_operator *op)
     bool visible = kwi_operator_has_registration(op) || op == op->dispatcher->fallback_op;
     const kwi_definition *definition = op->definition;
     bool own_box = definition != NULL && definition->box != NULL;
+    const void *observers[KW_OBSERVERS_MAX];
     const kwi_resolve_input input = {
         .kernels = candidates,
         .kernel_count = collect(op, candidates),
@@ -151,6 +153,9 @@ kw_table *kwi_operator_resolve(const kw_operator *op)
         .box = own_box ? definition->box : kwi_signature_slot_box(op->slot),
         .definition = definition,
         .owner = op,
+        .observers = observers,
+        .observer_count = visible ? kwi_observers_of(op, observers) : 0,
+        .observed = kwi_observe_boxed,
     };
     kw_table *table = kwi_table_resolve(&input);
     if (table != NULL) {
@@ -171,6 +176,7 @@ static void retain_names(const kw_table *table) KWI_REQUIRES(kwi_role_writer)
         kwi_definition *definition = (kwi_definition *)(uintptr_t)table->definition;
         kwi_registration_retain(&definition->registration);
     }
+    kwi_observers_retain(table);
 }
 
 void kwi_operator_publish(kw_operator *op, kw_table *take_table, uint64_t version)

@@ -13,7 +13,6 @@
 #include "base/assert.h"
 #include "base/memory.h"
 #include "base/options.h"
-#include "registry/hooks.h"
 #include "schema/c_signature.h"
 
 // guard: cell. Relaxed: only uniqueness matters.

@@ -21,6 +21,7 @@
 #include "base/role.h"
 #include "base/text.h"
 #include "base/vector.h"
+#include "registry/hooks.h"
 #include "schema/schema.h"
 #include "value/signature.h"
 
@@ -58,6 +59,7 @@ typedef enum kwi_registration_kind {
     KWI_REGISTRATION_DEFINITION = 1,
     KWI_REGISTRATION_KERNEL = 2,
     KWI_REGISTRATION_FALLBACK = 3,
+    KWI_REGISTRATION_OBSERVER = 4, // see observer.h
 } kwi_registration_kind;
 
 // How far the end of a record is: see registry/burial.h.
@@ -134,8 +136,13 @@ kw_status kwi_definition_create(kwi_owner *owner, const char *schema,
 void kwi_kernel_free(kwi_kernel *kernel);
 void kwi_definition_free(kwi_definition *definition);
 
+// The record behind an entry's kernel, also where a stand-in is in the kernel's place. Comparing
+// with a function of the library's own is safe: no plugin can bring it.
 static inline const kwi_kernel *kwi_kernel_of(const kw_kernel *kernel)
 {
+    if (KW_UNLIKELY(kernel->boxed == kwi_observe_boxed)) {
+        kernel = (const kw_kernel *)kernel->user_data;
+    }
     return (const kwi_kernel *)(const void *)kernel;
 }
 

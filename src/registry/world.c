@@ -14,6 +14,7 @@
 #include "rcu/section.h"
 #include "registry/burial.h"
 #include "registry/forced_cleanup.h"
+#include "registry/observer.h"
 
 kwi_world kwi_the_world;
 
@@ -62,6 +63,7 @@ static void release_names(const kw_table *table, kwi_registration **dead)
         kwi_definition *definition = (kwi_definition *)(uintptr_t)table->definition;
         kwi_registration_release(&definition->registration, dead);
     }
+    kwi_observers_release(table, dead);
 }
 
 static void run_pass(uint64_t ticket, kwi_registration **dead) KWI_REQUIRES(kwi_role_writer)
