@@ -13,6 +13,7 @@
 #include <keyway/inline/call.h>
 #include <keyway/library.h>
 #include <keyway/local.h>
+#include <keyway/observer.h>
 #include <keyway/snapshot.h>
 
 #include "harness.h"
@@ -220,6 +221,51 @@ static uint64_t run_typed_to_boxed(uint64_t iterations)
     LOOP(add_call(boxed_op, &left, &right, out, &out));
 }
 
+// An observer that does nothing but be called.
+
+static void *observe_start(const kw_observation *observation, void *context)
+{
+    (void)observation;
+    return context;
+}
+
+static void observe_end(const kw_observation *observation, void *word, void *context)
+{
+    (void)observation;
+    (void)word;
+    (void)context;
+}
+
+static uint64_t attach_observer(void)
+{
+    const kw_observer observer = {
+        .struct_size = sizeof observer, .start = observe_start, .end = observe_end};
+    uint64_t number = 0;
+    kw_status status = kw_observer_add(kw_dispatcher_default(), &observer, &number, NULL);
+    return status == KW_OK ? number : 0;
+}
+
+static void detach_observer(uint64_t number)
+{
+    if (kw_observer_remove(kw_dispatcher_default(), number, NULL) != KW_OK) {
+        fprintf(stderr, "the observer is not removed\n");
+    }
+}
+
+static uint64_t run_typed_after_observer(uint64_t iterations)
+{
+    detach_observer(attach_observer());
+    return run_typed(iterations);
+}
+
+static uint64_t run_typed_observed(uint64_t iterations)
+{
+    uint64_t number = attach_observer();
+    uint64_t result = run_typed(iterations);
+    detach_observer(number);
+    return result;
+}
+
 static uint64_t run_boxed(const kw_operator *op, uint64_t iterations)
 {
     kw_value out = kw_value_int(0);
@@ -240,6 +286,14 @@ static uint64_t run_boxed_to_boxed(uint64_t iterations)
 static uint64_t run_boxed_to_thunk(uint64_t iterations)
 {
     return run_boxed(thunked_op, iterations);
+}
+
+static uint64_t run_boxed_observed(uint64_t iterations)
+{
+    uint64_t number = attach_observer();
+    uint64_t result = run_boxed_to_thunk(iterations);
+    detach_observer(number);
+    return result;
 }
 
 static uint64_t run_boxed_to_ffi(uint64_t iterations)
@@ -354,6 +408,9 @@ int main(int argc, char **argv)
         {"boxed-to-boxed-kernel", run_boxed_to_boxed},
         {"boxed-to-unboxed-kernel-by-thunk", run_boxed_to_thunk},
         {"boxed-to-unboxed-kernel-by-ffi", run_boxed_to_ffi},
+        {"typed-after-observer", run_typed_after_observer},
+        {"typed-observed-by-ffi", run_typed_observed},
+        {"boxed-observed-by-thunk", run_boxed_observed},
         {"find-by-name", run_find},
         {"snapshot", run_snapshot},
         {"shared-snapshot-entered", run_enter_shared},
