@@ -174,18 +174,30 @@ typedef enum kw_event_kind {
     KW_EVENT_DEFINED = 1,   // an operator got its definition
     KW_EVENT_UNDEFINED = 2, // an operator lost its definition
     KW_EVENT_KERNEL = 3,    // the active kernel of an operator's key is another one, or none
-    KW_EVENT_FALLBACK = 4   // the active fallback of a key is another one, or none
+    KW_EVENT_FALLBACK = 4,  // the active fallback of a key is another one, or none
+
+    // Lint, for listeners that ask for it: what is allowed and often not meant.
+    KW_EVENT_HIDDEN_COMPOSITE = 5, // a kernel for a key took its slot from a composite kernel
+    KW_EVENT_AMBIGUOUS = 6,        // AutogradOther of an operator became ambiguous
+
+    // Of the process, told to the listeners of every dispatcher.
+    KW_EVENT_FORCED_CLEANUP = 7, // a thread ended inside a call or under a snapshot
+    KW_EVENT_BACKLOG = 8,        // replaced tables wait in greater number than they should
+    KW_EVENT_PLUGIN_RETAINED = 9 // a plugin that was unloaded stays mapped
 } kw_event_kind;
 
 /// One change, told after it has become visible. Borrowed for the call.
 ///
 /// `previous` and `current` are provenance sentences, "name in library at file:line"; NULL: none.
+/// An override is a KERNEL event with both. HIDDEN_COMPOSITE has the composite kernel first and the
+/// one that hides it second; AMBIGUOUS the composite kernel and that of the backend. In events of
+/// the process `current` is a sentence that says it all.
 typedef struct kw_event {
     size_t struct_size;
     uint32_t kind; // a kw_event_kind
-    kw_key key;    // KERNEL and FALLBACK
+    kw_key key;    // KERNEL, FALLBACK, HIDDEN_COMPOSITE, AMBIGUOUS
     uint64_t version;
-    const char *op; // the operator's name; NULL for FALLBACK
+    const char *op; // the operator's name; NULL for FALLBACK, and where there is none
     const char *previous;
     const char *current;
 } kw_event;
@@ -195,6 +207,7 @@ typedef struct kw_listener {
     void (*event)(const kw_event *event, void *context);
     void *context;
     void (*destroy)(void *context); // NULL: nothing to destroy
+    bool wants_lint;                // it costs each commit a look at the tables it makes
 } kw_listener;
 
 /// Adds a listener. It is told at once of every operator that is defined, and then, in the

@@ -15,6 +15,7 @@ typedef struct kwi_staging {
     kw_operator *dirty;     // operators to resolve anew, linked by next_dirty
     bool fallbacks_changed; // then every visible operator may be affected
     bool wants_events;      // somebody listens
+    bool wants_lint;        // somebody wants to hear of lint
     kwi_pointers events;    // of kwi_event, in order
 } kwi_staging;
 

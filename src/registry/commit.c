@@ -12,6 +12,7 @@
 #include "rcu/version.h"
 #include "registry/change.h"
 #include "registry/dispatcher.h"
+#include "registry/lint.h"
 #include "registry/observer.h"
 #include "registry/world.h"
 
@@ -45,6 +46,11 @@ static kw_status resolve_dirty(kwi_staging *staging, kw_error *err) KWI_REQUIRES
         if (kwi_table_equal(op->pending, kwi_operator_newest(op))) {
             kwi_table_destroy(op->pending);
             op->pending = NULL;
+        } else if (staging->wants_lint) {
+            kw_status status = kwi_lint_operator(op, &staging->events, err);
+            if (status != KW_OK) {
+                return status;
+            }
         }
     }
     return KW_OK;
@@ -139,6 +145,7 @@ static kw_status commit(kwi_staging *staging, kwi_change *changes, size_t change
 {
     kwi_world_lock();
     staging->wants_events = staging->dispatcher->listeners.list.count > 0;
+    staging->wants_lint = kwi_listeners_want_lint(&staging->dispatcher->listeners);
     kw_status status = stage(changes, change_count, staging, err);
     if (status != KW_OK) {
         kwi_world_unlock();

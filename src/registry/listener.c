@@ -65,8 +65,27 @@ static void release_copy(kwi_pointers *copy) KWI_EXCLUDES(kwi_role_writer)
     kwi_pointers_fini(copy);
 }
 
+static bool is_lint(uint32_t kind)
+{
+    return kind == KW_EVENT_HIDDEN_COMPOSITE || kind == KW_EVENT_AMBIGUOUS;
+}
+
+bool kwi_listeners_want_lint(const kwi_listeners *listeners)
+{
+    for (size_t i = 0; i < listeners->list.count; i++) {
+        const kwi_listener *listener = listeners->list.items[i];
+        if (listener->listener.wants_lint) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void tell(const kwi_listener *listener, const kwi_event *event, uint64_t version)
 {
+    if (is_lint(event->kind) && !listener->listener.wants_lint) {
+        return;
+    }
     const kw_event told = {
         .struct_size = sizeof told,
         .kind = event->kind,
@@ -94,6 +113,27 @@ void kwi_listeners_tell(kw_dispatcher *dispatcher, kwi_pointers *take_events, ui
         release_copy(&copy);
     }
     kwi_events_free(take_events);
+}
+
+void kwi_event_tell(kw_event_kind kind, const char *op, const char *sentence)
+{
+    kwi_event event = {.kind = (uint32_t)kind, .op = op};
+    kwi_text text;
+    kwi_text_init(&text, event.current, sizeof event.current);
+    kwi_text_add(&text, "%s", sentence);
+    kwi_pointers copy = {0};
+    bool copied = true;
+    kwi_world_lock();
+    for (kw_dispatcher *each = kwi_the_world.dispatchers; each != NULL && copied;
+         each = each->next) {
+        copied = copy_list(&each->listeners, &copy);
+    }
+    uint64_t version = kw_version();
+    kwi_world_unlock();
+    for (size_t i = 0; copied && i < copy.count; i++) {
+        tell(copy.items[i], &event, version);
+    }
+    release_copy(&copy);
 }
 
 // The events that tell a new listener of what is defined already.

@@ -43,6 +43,15 @@ typedef struct kwi_event {
 void kwi_listeners_tell(kw_dispatcher *dispatcher, kwi_pointers *take_events, uint64_t version)
     KWI_EXCLUDES(kwi_role_writer);
 
+// Tells the listeners of every dispatcher of something that concerns the process: KW_EVENT_BACKLOG
+// and so on. `op` is an operator's name, or NULL. Like other events, without memory for the list
+// nobody is told.
+void kwi_event_tell(kw_event_kind kind, const char *op, const char *sentence)
+    KWI_EXCLUDES(kwi_role_writer);
+
+// Whether a listener wants lint.
+bool kwi_listeners_want_lint(const kwi_listeners *listeners) KWI_REQUIRES(kwi_role_writer);
+
 void kwi_events_free(kwi_pointers *events);
 void kwi_listeners_fini(kwi_listeners *listeners) KWI_EXCLUDES(kwi_role_writer);
 

@@ -102,3 +102,35 @@ Test(listener, impl_with_listeners)
     const kwt_step_plan plan = {listen_first, step_impl, NULL, 4, NULL};
     cr_expect_gt(kwt_fail_each(&plan), 10);
 }
+
+static void lint_first(kwt_scene *scene)
+{
+    define_two(scene);
+    (void)kwt_impl(scene->library, "t::f", KW_KEY_CompositeImplicitAutograd,
+                   kwt_counted(KWT_T_I(0), scene));
+    kw_listener linting = counting;
+    linting.wants_lint = true;
+    uint64_t id;
+    KWT_OK(kw_dispatcher_listen(scene->dispatcher, &linting, &id, NULL));
+    event_count = 0;
+}
+
+static kw_status step_impl_sparse(kwt_scene *scene)
+{
+    const kw_kernel_descriptor kernel = kwt_counted(KWT_T_I(0), scene);
+    return kw_library_impl(scene->library, "t::f", KW_KEY_SparseCPU, &kernel, NULL, NULL);
+}
+
+static void check_lint(kwt_scene *scene, kw_status status)
+{
+    (void)scene;
+    cr_assert(event_count == (status == KW_OK ? 3 : 0) || event_count == 0, "%d events",
+              event_count);
+    event_count = 0;
+}
+
+Test(listener, impl_with_lint)
+{
+    const kwt_step_plan plan = {lint_first, step_impl_sparse, NULL, 2, check_lint};
+    cr_expect_gt(kwt_fail_each(&plan), 10);
+}

@@ -5,6 +5,7 @@
 
 #include <keyway/snapshot.h>
 
+#include "registry/listener.h"
 #include "support/registry.h"
 
 TestSuite(listener, .init = kwt_begin, .fini = kwt_end);
@@ -20,8 +21,9 @@ typedef struct log {
 
 static const char *kind_name(uint32_t kind)
 {
-    static const char *const names[] = {"?", "defined", "undefined", "kernel", "fallback"};
-    return kind < 5 ? names[kind] : "?";
+    static const char *const names[] = {"?",      "defined",   "undefined", "kernel", "fallback",
+                                        "hidden", "ambiguous", "cleanup",   "backlog"};
+    return kind < sizeof names / sizeof names[0] ? names[kind] : "?";
 }
 
 static void write_event(const kw_event *event, void *context)
@@ -285,4 +287,73 @@ Test(listener, incomplete_arguments_are_refused)
     KWT_STATUS(KW_INVALID_ARGUMENT, kw_dispatcher_unlisten(NULL, 1));
     KWT_STATUS(KW_NOT_FOUND, kw_dispatcher_unlisten(dispatcher, 1));
     cr_expect_eq(id, 7);
+}
+
+static uint64_t listen_to_lint(kw_dispatcher *dispatcher, log *to)
+{
+    const kw_listener listener = {.struct_size = sizeof listener,
+                                  .event = write_event,
+                                  .context = to,
+                                  .destroy = end_log,
+                                  .wants_lint = true};
+    uint64_t id = 0;
+    KWT_OK(kw_dispatcher_listen(dispatcher, &listener, &id, NULL));
+    return id;
+}
+
+static const char *after_first_line(const log *heard)
+{
+    const char *end = strchr(heard->text, '\n');
+    return end != NULL ? end + 1 : "";
+}
+
+// S99
+Test(listener, kernel_that_hides_a_composite_is_lint)
+{
+    kw_dispatcher *dispatcher = kwt_dispatcher();
+    kw_library *library = kwt_library(dispatcher, "a");
+    (void)define_f(library);
+    (void)kwt_impl(library, "t::f", KW_KEY_CompositeExplicitAutograd, kernel_at("k1", 1));
+    static log heard;
+    static log plain;
+    (void)listen_to_lint(dispatcher, &heard);
+    (void)listen(dispatcher, &plain);
+    heard.length = 0;
+    plain.length = 0;
+    (void)kwt_impl(library, "t::f", KW_KEY_CPU, kernel_at("k2", 2));
+    expect_log(&plain, "kernel t::f CPU: none -> k2 in a at k.c:2\n");
+    cr_expect_str_eq(after_first_line(&heard),
+                     "hidden t::f CPU: k1 in a at k.c:1 -> k2 in a at k.c:2\n");
+    heard.length = 0;
+    (void)kwt_impl(library, "t::f", KW_KEY_CPU, kernel_at("k3", 3));
+    cr_expect_str_eq(after_first_line(&heard), "", "it was hidden before");
+}
+
+// S99
+Test(listener, ambiguity_of_autograd_other_is_lint)
+{
+    kw_dispatcher *dispatcher = kwt_dispatcher();
+    kw_library *library = kwt_library(dispatcher, "a");
+    (void)define_f(library);
+    (void)kwt_impl(library, "t::f", KW_KEY_CompositeImplicitAutograd, kernel_at("k1", 1));
+    static log heard;
+    (void)listen_to_lint(dispatcher, &heard);
+    heard.length = 0;
+    (void)kwt_impl(library, "t::f", KW_KEY_SparseCPU, kernel_at("k2", 2));
+    KWT_HAS(heard.text, "hidden t::f SparseCPU: k1 in a at k.c:1 -> k2 in a at k.c:2\n");
+    KWT_HAS(heard.text, "ambiguous t::f AutogradOther: k1 in a at k.c:1 -> k2 in a at k.c:2\n");
+}
+
+// S100
+Test(listener, events_of_the_process_reach_every_dispatchers_listeners)
+{
+    kw_dispatcher *dispatcher = kwt_dispatcher();
+    kw_dispatcher *other = kwt_bare_dispatcher();
+    static log one;
+    static log two;
+    (void)listen(dispatcher, &one);
+    (void)listen_to_lint(other, &two);
+    kwi_event_tell(KW_EVENT_BACKLOG, NULL, "2000 replaced tables wait");
+    expect_log(&one, "backlog - Undefined: none -> 2000 replaced tables wait\n");
+    expect_log(&two, "backlog - Undefined: none -> 2000 replaced tables wait\n");
 }
