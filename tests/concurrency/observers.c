@@ -2,13 +2,15 @@
 // observer runs after its destruction, and no answer is wrong.
 //
 // Layer:   test
-// Threads: callers, some of them opening scopes, and one that adds, toggles and removes.
+// Threads: callers, some of them opening scopes, and one that adds, toggles and removes, or reads a
+//          trace.
 // SPDX-License-Identifier: MIT
 
 #include <stdlib.h>
 
 #include <keyway/observer.h>
 #include <keyway/snapshot.h>
+#include <keyway/trace.h>
 
 #include "concurrency/fixture.h"
 
@@ -191,9 +193,66 @@ static void observers_come_and_go_while_threads_call(void)
     }
 }
 
+// Traces ------------------------------------------------------------------------------------------
+
+enum {
+    TRACED_CALLS = SCALED(50000)
+};
+
+static void call_traced(crew *team, unsigned index)
+{
+    (void)index;
+    tensor x = typed_tensor(keys_of(KW_KEY_CPU));
+    for (int i = 0; i < TRACED_CALLS; i++) {
+        call_once(&x, false);
+        if (i % 64 == 0) {
+            (void)crew_goes_on(team);
+        }
+    }
+}
+
+static void check_record(const kw_trace_record *record, void *context)
+{
+    (void)context;
+    CHECK(record->name == kw_operator_name(op) && record->status == KW_OK &&
+              record->duration_ns < UINT64_C(1) << 40,
+          "a record says nothing that anybody did: %s, %s",
+          record->name == kw_operator_name(op) ? "t::f" : "?", kw_status_name(record->status));
+}
+
+static void every_call_is_read_or_counted_as_dropped(void)
+{
+    kw_library *base = library_open("base");
+    library_define(base, "t::f(Tensor x, int n) -> int");
+    (void)library_impl(base, "t::f", KW_KEY_CPU, kernel_add, 1);
+    op = operator_find("t::f");
+    // Fewer rings than threads: some are shared.
+    const kw_trace_options options = {
+        .struct_size = sizeof options, .ring_count = 3, .ring_size = 255};
+    kw_trace *trace = NULL;
+    MUST(kw_trace_start(fixture_dispatcher, &options, &trace, &err));
+    crew callers;
+    crew_start(&callers, CALLERS, call_traced, NULL);
+    uint64_t count = 0;
+    for (int i = 0; i < 200; i++) {
+        count += kw_trace_read(trace, check_record, NULL);
+        (void)sched_yield();
+    }
+    crew_join(&callers);
+    count += kw_trace_read(trace, check_record, NULL);
+    uint64_t wanted = (uint64_t)CALLERS * TRACED_CALLS;
+    CHECK(count + kw_trace_dropped(trace) == wanted, "%llu calls: %llu are read, %llu dropped",
+          (unsigned long long)wanted, (unsigned long long)count,
+          (unsigned long long)kw_trace_dropped(trace));
+    CHECK(count > 0, "nothing was recorded");
+    MUST(kw_trace_destroy(trace, &err));
+    library_end(base);
+}
+
 int main(void)
 {
     fixture_begin();
     RUN(observers_come_and_go_while_threads_call);
+    RUN(every_call_is_read_or_counted_as_dropped);
     return fixture_end();
 }
