@@ -38,7 +38,7 @@ size_t kwi_observers_of(const kw_operator *op, const void **out_observers)
 {
     const kwi_pointers *all = &op->dispatcher->observers;
     size_t count = 0;
-    for (int of_one_thread = 0; of_one_thread <= 1; of_one_thread++) { // V3
+    for (int of_one_thread = 0; of_one_thread <= 1; of_one_thread++) { // Q3
         for (size_t i = 0; i < all->count; i++) {
             const kwi_observer *observer = all->items[i];
             if ((observer->thread != 0) == of_one_thread && wants(observer, op)) {

@@ -4,11 +4,11 @@
 // Threads: under the writer lock, but for the immutable parts that a table or a scope keeps alive.
 // SPDX-License-Identifier: MIT
 //
-// V1  An observer is counted as a kernel is (G1): once while it is attached, once for each unfreed
+// Q1  An observer is counted as a kernel is (G1): once while it is attached, once for each unfreed
 //     table that names it.
-// V2  Beyond that it has a hold for all of them together and one for each open scope that it has
+// Q2  Beyond that it has a hold for all of them together and one for each open scope that it has
 //     started. The last one destroys it.
-// V3  A table names the enabled observers that want its operator: those of all threads first, then
+// Q3  A table names the enabled observers that want its operator: those of all threads first, then
 //     those of one, each in the order of their addition.
 
 #ifndef KWI_REGISTRY_OBSERVER_H
@@ -43,7 +43,7 @@ typedef struct kwi_observer {
     // guard: lock writer.
     bool is_enabled KWI_GUARDED_BY(kwi_role_writer);
 
-    // guard: cell. See V2. Relaxed up, by a thread inside a table that names it; release down,
+    // guard: cell. See Q2. Relaxed up, by a thread inside a table that names it; release down,
     // acquire after the last. [pair: observer-hold]
     kwi_u64_cell holds;
 } kwi_observer;
