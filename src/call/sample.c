@@ -40,12 +40,13 @@ static double minus_ln(double x)
         log2 += 1;
     }
     double bit = 0.5;
-    for (int i = 0; i < 32; i++, bit /= 2) {
+    for (int i = 0; i < 32; i++) {
         x *= x;
         if (x >= 2) {
             x /= 2;
             log2 -= bit;
         }
+        bit /= 2;
     }
     return log2 * LN_2;
 }

@@ -236,7 +236,7 @@ kw_status kw_dispatcher_unlisten(kw_dispatcher *dispatcher, uint64_t id)
 void kwi_listeners_fini(kwi_listeners *listeners)
 {
     for (size_t i = 0; i < listeners->list.count; i++) {
-        end_listener(listeners->list.items[i]);
+        release_listener(listeners->list.items[i]); // an event of the process may be under way
     }
     kwi_pointers_fini(&listeners->list);
 }

@@ -108,8 +108,9 @@ static double rate_of(double p)
 {
     double sum = 0;
     double power = p;
-    for (int i = 1; i <= 8; i++, power *= p) {
+    for (int i = 1; i <= 8; i++) {
         sum += power / i;
+        power *= p;
     }
     return sum;
 }

@@ -3,7 +3,7 @@
 //
 // Layer:   test
 // Threads: callers, some of them opening scopes, and one that adds, toggles and removes, or reads a
-//          trace.
+//          trace; threads that tell events, and one whose dispatchers and listeners come and go.
 // SPDX-License-Identifier: MIT
 
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include <keyway/trace.h>
 
 #include "concurrency/fixture.h"
+#include "registry/listener.h"
 
 enum {
     CALLERS = FIXTURE_SANITIZED ? 4 : 8,
@@ -249,10 +250,71 @@ static void every_call_is_read_or_counted_as_dropped(void)
     library_end(base);
 }
 
+// Events ------------------------------------------------------------------------------------------
+
+static void hear(const kw_event *event, void *context)
+{
+    check_alive(context);
+    CHECK(event->kind == KW_EVENT_BACKLOG && event->current != NULL, "an event of kind %u",
+          event->kind);
+    atomic_fetch_add_explicit(&total_starts, 1, memory_order_relaxed);
+}
+
+static void tell_often(crew *team, unsigned index)
+{
+    (void)index;
+    while (crew_goes_on(team)) {
+        kwi_event_tell(KW_EVENT_BACKLOG, NULL, "tables wait");
+    }
+}
+
+static void bury(void *context)
+{
+    counts *here = context;
+    atomic_store_explicit(&here->canary, 0, memory_order_relaxed);
+    atomic_fetch_add_explicit(&destroyed, 1, memory_order_relaxed);
+}
+
+static void listeners_and_dispatchers_go_while_events_are_told(void)
+{
+    enum {
+        LISTENERS = SCALED(2000)
+    };
+    static counts heard[LISTENERS];
+    atomic_store(&destroyed, 0);
+    atomic_store(&total_starts, 0);
+    crew tellers;
+    crew_start(&tellers, 2, tell_often, NULL);
+    unsigned count = 0;
+    for (int i = 0; i < LISTENERS && fixture_goes_on(i, LISTENERS); i++) {
+        kw_dispatcher *dispatcher = NULL;
+        MUST(kw_dispatcher_create(NULL, &dispatcher, &err));
+        atomic_init(&heard[i].canary, ALIVE);
+        const kw_listener listener = {.struct_size = sizeof listener,
+                                      .event = hear,
+                                      .context = &heard[i],
+                                      .destroy = bury,
+                                      .wants_lint = i % 2 == 0};
+        uint64_t id = 0;
+        MUST(kw_dispatcher_listen(dispatcher, &listener, &id, &err));
+        count++;
+        (void)sched_yield();
+        if (i % 3 == 0) {
+            MUST(kw_dispatcher_unlisten(dispatcher, id));
+        }
+        MUST(kw_dispatcher_destroy(dispatcher, &err));
+    }
+    crew_stop(&tellers);
+    CHECK(atomic_load(&destroyed) == count, "%llu of %u listeners are destroyed",
+          (unsigned long long)atomic_load(&destroyed), count);
+    CHECK(atomic_load(&total_starts) > 0, "nothing was heard");
+}
+
 int main(void)
 {
     fixture_begin();
     RUN(observers_come_and_go_while_threads_call);
     RUN(every_call_is_read_or_counted_as_dropped);
+    RUN(listeners_and_dispatchers_go_while_events_are_told);
     return fixture_end();
 }

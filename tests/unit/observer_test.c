@@ -153,6 +153,24 @@ Test(observer, typed_and_boxed_calls_are_observed_and_answer_the_same)
     expect_seen("");
 }
 
+// S93
+Test(observer, results_are_owned_as_without)
+{
+    scene s = make_scene();
+    (void)kwt_define(s.library, "t::same(Tensor x) -> Tensor");
+    (void)kwt_impl(s.library, "t::same", KW_KEY_CPU, KW_UNBOXED("t>t", kwt_kernel_t_t));
+    const kw_operator *same = kwt_find(s.dispatcher, "t::same");
+    int32_t before = s.x.reference_count;
+    static watcher a;
+    uint64_t number = watch(s.dispatcher, &a, 'a');
+    void *out = NULL;
+    KWT_OK(kwt_call_t_t(same, &s.x, &out));
+    cr_expect_eq(out, &s.x);
+    cr_expect_eq(s.x.reference_count, before + 1, "one for the caller");
+    expect_seen("a+ a- ");
+    forget(s.dispatcher, number);
+}
+
 static int64_t shown_arg;
 static int64_t shown_return;
 
