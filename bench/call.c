@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include <keyway/call.h>
+#include <keyway/inline/box.h>
 #include <keyway/inline/call.h>
 #include <keyway/library.h>
 #include <keyway/local.h>
@@ -31,7 +32,7 @@ static tensor right;
 static const kw_operator *plain_op;       // a CPU kernel
 static const kw_operator *layered_op;     // an autograd kernel that redispatches to CPU
 static const kw_operator *boxed_op;       // a boxed CPU kernel
-static const kw_operator *thunked_op;     // an unboxed CPU kernel with an unboxing thunk
+static const kw_operator *thunked_op;     // an unboxed CPU kernel with thunks for both ways
 static volatile function through_pointer; // read anew for each call, so that it is not inlined
 
 static kw_keyset tensor_keys(const void *any)
@@ -72,6 +73,22 @@ static kw_status add_thunk(const kw_kernel *self, const kw_operator *op, kw_keys
                                frame->args[2].as.as_int, &out);
     frame->returns[0] = kw_value_int(out);
     return status;
+}
+
+// What generated code does to call a boxed kernel, or one that is observed.
+static kw_status add_box(const kw_kernel *self, kw_keyset keys, void *a, void *b, int64_t c,
+                         int64_t *out_0)
+{
+    kw_value args[3];
+    kw_value returns[1];
+    kw_frame frame = kw_box_frame(args, 3, returns, 1);
+    args[0] = kw_value_tensor(a);
+    args[1] = kw_value_tensor(b);
+    args[2] = kw_value_int(c);
+    KW_THUNK_TRY(kw_box_run(self, keys, &frame));
+    KW_THUNK_TRY(kw_box_expect_int(self, &frame, 0));
+    *out_0 = kw_box_take_int(&returns[0]);
+    return KW_OK;
 }
 
 // The wrappers ------------------------------------------------------------------------------------
@@ -266,6 +283,19 @@ static uint64_t run_typed_observed(uint64_t iterations)
     return result;
 }
 
+static uint64_t run_thunked(uint64_t iterations)
+{
+    LOOP(add_call(thunked_op, &left, &right, out, &out));
+}
+
+static uint64_t run_thunked_observed(uint64_t iterations)
+{
+    uint64_t number = attach_observer();
+    uint64_t result = run_thunked(iterations);
+    detach_observer(number);
+    return result;
+}
+
 static uint64_t run_boxed(const kw_operator *op, uint64_t iterations)
 {
     kw_value out = kw_value_int(0);
@@ -355,7 +385,8 @@ static kw_status define(kw_library *library, const char *name, const kw_kernel_d
     char full[64];
     (void)snprintf(schema, sizeof schema, "%s(Tensor a, Tensor b, int c) -> int", name);
     (void)snprintf(full, sizeof full, "bench::%s", name);
-    const kw_definition definition = KW_DEFINE(schema);
+    kw_definition definition = KW_DEFINE(schema);
+    definition.box = kernel->boxed == add_thunk ? (kw_function)add_box : NULL;
     kw_status status = kw_library_define(library, &definition, NULL, err);
     if (status == KW_OK) {
         status = kw_library_impl(library, name, KW_KEY_CPU, kernel, NULL, err);
@@ -410,6 +441,7 @@ int main(int argc, char **argv)
         {"boxed-to-unboxed-kernel-by-ffi", run_boxed_to_ffi},
         {"typed-after-observer", run_typed_after_observer},
         {"typed-observed-by-ffi", run_typed_observed},
+        {"typed-observed-by-thunk", run_thunked_observed},
         {"boxed-observed-by-thunk", run_boxed_observed},
         {"find-by-name", run_find},
         {"snapshot", run_snapshot},
