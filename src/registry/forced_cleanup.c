@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "registry/dispatcher.h"
+#include "registry/listener.h"
 #include "registry/operator.h"
 #include "registry/world.h"
 
@@ -62,7 +63,7 @@ void kwi_forced_news_gather(kwi_forced_news *news)
     news->tell = listener.tell;
     news->context = listener.context;
     news->count = kwi_forced_end_take(ends);
-    for (size_t i = 0; i < news->count && news->tell != NULL; i++) {
+    for (size_t i = 0; i < news->count; i++) {
         const kw_operator *op = ends[i].table != NULL ? find_op(ends[i].table) : NULL;
         kwi_text name;
         kwi_text_init(&name, news->names[i], KWI_FORCED_NAME_BYTES);
@@ -76,9 +77,23 @@ void kwi_forced_news_gather(kwi_forced_news *news)
     }
 }
 
+static void tell_listeners(const kwi_forced_cleanup *cleanup)
+{
+    char sentence[KWI_EVENT_TEXT_BYTES];
+    kwi_text text;
+    kwi_text_init(&text, sentence, sizeof sentence);
+    kwi_text_add(&text, "thread %llu ended inside %u calls and under %u snapshots",
+                 (unsigned long long)cleanup->thread, (unsigned)cleanup->call_count,
+                 (unsigned)cleanup->snapshot_count);
+    kwi_event_tell(KW_EVENT_FORCED_CLEANUP, cleanup->op, sentence);
+}
+
 void kwi_forced_news_tell(const kwi_forced_news *news)
 {
-    for (size_t i = 0; i < news->count && news->tell != NULL; i++) {
-        news->tell(&news->cleanups[i], news->context);
+    for (size_t i = 0; i < news->count; i++) {
+        if (news->tell != NULL) {
+            news->tell(&news->cleanups[i], news->context);
+        }
+        tell_listeners(&news->cleanups[i]);
     }
 }

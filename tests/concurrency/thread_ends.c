@@ -60,8 +60,26 @@ static void hear(const kwi_forced_cleanup *cleanup, void *context)
     MUST(kw_reclaim()); // under no lock
 }
 
+// The same as an event of the process.
+static unsigned event_count;
+
+static void hear_event(const kw_event *event, void *context)
+{
+    (void)context;
+    if (event->kind == KW_EVENT_FORCED_CLEANUP) {
+        CHECK(strstr(event->current, "ended inside") != NULL, "`%s` is told", event->current);
+        event_count++;
+    }
+}
+
 static void listen(void)
 {
+    static uint64_t id;
+    const kw_listener listener = {.struct_size = sizeof listener, .event = hear_event};
+    if (id == 0) {
+        MUST(kw_dispatcher_listen(kw_dispatcher_default(), &listener, &id, NULL));
+    }
+    event_count = 0;
     told = (kwi_forced_cleanup){0};
     told_count = 0;
     kwi_forced_cleanup_listen(hear, &told);
@@ -98,6 +116,7 @@ static void check_told(const victim *dead, uint32_t calls, uint32_t snapshots)
     CHECK(told_count == 0, "something is told before anybody commits");
     MUST(kw_reclaim());
     CHECK(told_count == 1, "%u ends are told", told_count);
+    CHECK(event_count == 1, "%u events are told", event_count);
     CHECK(told.thread == dead->number, "thread %llu is told, %llu ended",
           (unsigned long long)told.thread, (unsigned long long)dead->number);
     CHECK(told.call_count == calls && told.snapshot_count == snapshots,
