@@ -27,6 +27,7 @@ typedef struct kw_dispatcher_options {
     size_t struct_size;
     const kw_tensor_type *tensor_type; // NULL: the first library that names one sets it
     bool bare;                         // start without the library `standard` of fallbacks
+    uint32_t duplicates;               // a kw_duplicate_policy, for kernels that name none
 } kw_dispatcher_options;
 
 /// Returns the process's default dispatcher, made on first use with the standard fallbacks; NULL if
@@ -152,7 +153,8 @@ KW_API KW_NODISCARD kw_status kw_dispatcher_visit_key(kw_dispatcher *dispatcher,
 typedef void (*kw_write_function)(const char *text, size_t length, void *context);
 
 /// Writes the operator's registrations: name, schema, and each kernel, newest first, with its key,
-/// kind, library and source place. Kernels that a newer one covers are marked "(inactive)".
+/// kind, library, source place and priority if it is not 0. Kernels that another one covers are
+/// marked "(inactive)".
 ///
 /// @threads any; blocks on registration
 /// @since 0.1
@@ -175,6 +177,7 @@ typedef enum kw_event_kind {
     KW_EVENT_UNDEFINED = 2, // an operator lost its definition
     KW_EVENT_KERNEL = 3,    // the active kernel of an operator's key is another one, or none
     KW_EVENT_FALLBACK = 4,  // the active fallback of a key is another one, or none
+    KW_EVENT_REPLACED = 10, // a kernel, active or covered, was removed because another replaced it
 
     // Lint, for listeners that ask for it: what is allowed and often not meant.
     KW_EVENT_HIDDEN_COMPOSITE = 5, // a kernel for a key took its slot from a composite kernel
@@ -195,11 +198,15 @@ typedef enum kw_event_kind {
 typedef struct kw_event {
     size_t struct_size;
     uint32_t kind; // a kw_event_kind
-    kw_key key;    // KERNEL, FALLBACK, HIDDEN_COMPOSITE, AMBIGUOUS
+    kw_key key;    // KERNEL, FALLBACK, REPLACED, HIDDEN_COMPOSITE, AMBIGUOUS
     uint64_t version;
     const char *op; // the operator's name; NULL for FALLBACK, and where there is none
     const char *previous;
     const char *current;
+    uint64_t previous_registration; // the numbers of both; 0: none
+    uint64_t current_registration;
+    int32_t previous_priority; // of kernels; 0 where there is none
+    int32_t current_priority;
 } kw_event;
 
 typedef struct kw_listener {

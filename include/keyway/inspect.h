@@ -48,13 +48,14 @@ typedef struct kw_registration_row {
     size_t struct_size;
     uint64_t registration; // its number
     bool is_definition;
-    bool is_active;   // false: a newer kernel of the same key covers it
+    bool is_active;   // false: another kernel of the same key covers it
     kw_key key;       // of a kernel
     uint32_t kind;    // a kw_kernel_kind; 0 for a definition
     const char *name; // of the kernel; the schema of a definition
     const char *library;
     const char *file; // "" if not known
     uint32_t line;
+    int32_t priority; // of a kernel
 } kw_registration_row;
 
 /// Calls `visit` for every registration of the operator, newest first, outside every lock.

@@ -47,6 +47,14 @@ typedef enum kw_kernel_kind {
     KW_KERNEL_FALLTHROUGH = 3
 } kw_kernel_kind;
 
+/// What becomes of a kernel whose operator has one for the same key already.
+typedef enum kw_duplicate_policy {
+    KW_DUPLICATE_DEFAULT = 0, // as the dispatcher says; of a dispatcher: STACK
+    KW_DUPLICATE_STACK = 1,   // one covers the other, by priority; the covered one comes back
+    KW_DUPLICATE_REFUSE = 2,  // KW_DUPLICATE_KERNEL; the text names who is there
+    KW_DUPLICATE_REPLACE = 3  // all that are there are removed in the same commit, for good
+} kw_duplicate_policy;
+
 // Note [Plain kernels of symbolic operators]
 //
 // An operator with SymInt arguments takes kernels with its own C signature, and kernels with plain
@@ -76,6 +84,8 @@ typedef struct kw_kernel_descriptor {
     kw_function symbolic;    // unboxed: see Note [Plain kernels of symbolic operators], or NULL
     void *user_data;         // reaches the kernel as self->user_data
     void (*destroy)(void *user_data); // NULL: nothing to destroy
+    int32_t priority;    // among the kernels of a key the highest is active, of equals the newest
+    uint32_t duplicates; // a kw_duplicate_policy
 } kw_kernel_descriptor;
 
 static inline kw_kernel_descriptor kwi_kernel_descriptor(kw_kernel_kind kind, const char *name,
@@ -94,6 +104,8 @@ static inline kw_kernel_descriptor kwi_kernel_descriptor(kw_kernel_kind kind, co
     descriptor.symbolic = NULL;
     descriptor.user_data = NULL;
     descriptor.destroy = NULL;
+    descriptor.priority = 0;
+    descriptor.duplicates = KW_DUPLICATE_DEFAULT;
     return descriptor;
 }
 

@@ -29,6 +29,7 @@ KW_BEGIN_DECLS
     X(INTERNAL, 8, "an invariant of the library does not hold")                                    \
     X(OTHER_VERSION, 9, "a snapshot of another version is open on the thread")                     \
     X(ANOTHER_COPY, 10, "another copy of the library serves the process")                          \
+    X(BACKLOG_FULL, 12, "too much memory waits to be reclaimed")                                   \
     /* Calls. */                                                                                   \
     X(OPERATOR_REMOVED, 20, "the operator has no definition any more")                             \
     X(OPERATOR_UNDEFINED, 21, "the operator has kernels but no definition")                        \
@@ -75,7 +76,8 @@ KW_BEGIN_DECLS
     X(UNKNOWN_TAG, 66, "no operator tag has this bit")                                             \
     X(ALIAS_KEY, 67, "an alias key has no slot of its own")                                        \
     X(NO_BACKEND_LEFT, 68, "every PrivateUse backend has a name already")                          \
-    X(BACKEND_NAME_TAKEN, 69, "the name belongs to another backend or key")
+    X(BACKEND_NAME_TAKEN, 69, "the name belongs to another backend or key")                        \
+    X(DUPLICATE_KERNEL, 75, "the operator has a kernel for this key already")
 
 typedef enum kw_status_code {
 #define KW_STATUS_ENUMERATOR(name, number, sentence) KW_##name = number,

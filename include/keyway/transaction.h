@@ -94,7 +94,9 @@ KW_API KW_NODISCARD kw_status kw_transaction_define(kw_transaction *tx, kw_libra
 /// Stages a kernel for an operator's key: a runtime key or an alias. Undefined stands for
 /// CompositeImplicitAutograd. The operator may be defined later.
 ///
-/// A kernel for a key that has one covers it; when it is removed the covered one serves again.
+/// A kernel for a key that has one covers it, unless that one's priority is higher; when it is
+/// removed the covered one serves again. The descriptor or the dispatcher may say that it is
+/// refused instead, or replaces what is there: kw_duplicate_policy.
 ///
 /// @since 0.1
 KW_API KW_NODISCARD kw_status kw_transaction_impl(kw_transaction *tx, kw_library *library,
@@ -148,6 +150,7 @@ typedef struct kw_commit_options {
 /// @retval KW_ALREADY_DEFINED      the same schema is defined; the text names the place
 /// @retval KW_CONFLICTING_SCHEMA   another schema is defined; the text shows both
 /// @retval KW_SIGNATURE_MISMATCH   kernel and operator have different C signatures
+/// @retval KW_DUPLICATE_KERNEL     the key has a kernel, which the policy refuses
 /// @retval KW_DUPLICATE_FALLBACK   another library holds the key's fallback
 /// @retval KW_LIBRARY_CLOSED       a library has been closed
 /// @retval KW_NOT_FOUND            a registration to remove does not exist

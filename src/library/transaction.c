@@ -276,6 +276,12 @@ static kw_status check_fallback(kw_key key, const kw_kernel_descriptor *kernel, 
         return kwi_fail(err, KW_INVALID_ARGUMENT,
                         "a fallback serves every operator, so it must be boxed or a fallthrough");
     }
+    bool is_whole = kernel != NULL && kernel->struct_size >= sizeof *kernel;
+    if (is_whole && (kernel->priority != 0 || kernel->duplicates != KW_DUPLICATE_DEFAULT)) {
+        return kwi_fail(err, KW_INVALID_ARGUMENT,
+                        "a fallback has neither a priority nor a policy for duplicates: a key has "
+                        "one fallback");
+    }
     return KW_OK;
 }
 

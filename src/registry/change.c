@@ -16,6 +16,7 @@
 #include "registry/hooks.h"
 #include "registry/intern.h"
 #include "registry/operator.h"
+#include "registry/policy.h"
 #include "registry/world.h"
 
 void kwi_staging_mark(kwi_staging *staging, kw_operator *op)
@@ -38,16 +39,13 @@ static void describe(const kwi_registration *registration, char *buffer)
     }
 }
 
-// One change of what is active, before and after.
-typedef struct activity {
-    kw_event_kind kind;
-    const kw_operator *op; // NULL for a fallback
-    kw_key key;
-    const kwi_registration *before;
-    const kwi_registration *after;
-} activity;
+static int32_t priority_of(const kwi_registration *registration)
+{
+    bool is_kernel = registration != NULL && registration->kind != KWI_REGISTRATION_DEFINITION;
+    return is_kernel ? kwi_kernel_of_registration(registration)->priority : 0;
+}
 
-static kw_status add_event(kwi_staging *staging, const activity *changed, kw_error *err)
+kw_status kwi_staging_add_event(kwi_staging *staging, const kwi_activity *changed, kw_error *err)
 {
     if (!staging->wants_events || changed->before == changed->after) {
         return KW_OK;
@@ -62,6 +60,10 @@ static kw_status add_event(kwi_staging *staging, const activity *changed, kw_err
     event->op = changed->op != NULL ? changed->op->name : NULL;
     describe(changed->before, event->previous);
     describe(changed->after, event->current);
+    event->previous_registration = changed->before != NULL ? changed->before->id : 0;
+    event->current_registration = changed->after != NULL ? changed->after->id : 0;
+    event->previous_priority = priority_of(changed->before);
+    event->current_priority = priority_of(changed->after);
     return KW_OK;
 }
 
@@ -94,10 +96,17 @@ static kw_status add_to_owner(kwi_registration *registration, kw_error *err)
     return KW_OK;
 }
 
-static void take_from_owner(kwi_registration *registration) KWI_REQUIRES(kwi_role_writer)
+void kwi_owner_take(kwi_registration *registration)
 {
     kwi_owner *owner = registration->owner;
     kwi_pointers_remove(&owner->registrations, kwi_owner_position(owner, registration->id));
+}
+
+void kwi_owner_put_back(kwi_registration *registration)
+{
+    kwi_owner *owner = registration->owner;
+    kwi_pointers_insert(&owner->registrations, kwi_owner_position(owner, registration->id),
+                        registration);
 }
 
 // Definitions -------------------------------------------------------------------------------------
@@ -138,9 +147,9 @@ static kw_status define(kwi_change *change, kwi_staging *staging, kw_error *err)
     }
     kw_operator *op = change->entry.op;
     if (status == KW_OK) {
-        const activity changed = {
+        const kwi_activity changed = {
             .kind = KW_EVENT_DEFINED, .op = op, .after = &definition->registration};
-        status = add_event(staging, &changed, err);
+        status = kwi_staging_add_event(staging, &changed, err);
     }
     if (status == KW_OK) {
         status = add_to_owner(&definition->registration, err);
@@ -159,7 +168,7 @@ static kw_status define(kwi_change *change, kwi_staging *staging, kw_error *err)
 static void undo_define(kwi_change *change) KWI_REQUIRES(kwi_role_writer)
 {
     change->entry.op->definition = NULL;
-    take_from_owner(&change->definition->registration);
+    kwi_owner_take(&change->definition->registration);
     kwi_intern_undo(&change->entry);
 }
 
@@ -177,6 +186,22 @@ static void bind(kwi_kernel *kernel, const kw_operator *op) KWI_REQUIRES(kwi_rol
     kernel->signature = slot != NULL ? slot->signature : NULL; // NULL: it brings its own thunk
 }
 
+// The event of a kernel that comes: it becomes the active one of its key, or stays below it.
+static kw_status tell_kernel(const kwi_change *change, kwi_staging *staging, kw_error *err)
+    KWI_REQUIRES(kwi_role_writer)
+{
+    const kwi_kernel *kernel = change->kernel;
+    const kwi_kernel *active = kwi_operator_active_kernel(change->entry.op, kernel->key);
+    const kwi_activity changed = {
+        .kind = KW_EVENT_KERNEL,
+        .op = change->entry.op,
+        .key = kernel->key,
+        .before = registration_of(active),
+        .after = registration_of(kwi_policy_winner(staging->dispatcher, active, kernel)),
+    };
+    return kwi_staging_add_event(staging, &changed, err);
+}
+
 static kw_status implement(kwi_change *change, kwi_staging *staging, kw_error *err)
     KWI_REQUIRES(kwi_role_writer)
 {
@@ -188,26 +213,24 @@ static kw_status implement(kwi_change *change, kwi_staging *staging, kw_error *e
     const kw_operator *there = kwi_registered(staging->dispatcher, change->name);
     kw_status status = there != NULL ? kwi_clash_schema(there->definition, kernel, err) : KW_OK;
     if (status == KW_OK) {
+        status = kwi_policy_check(staging->dispatcher, there, kernel, err);
+    }
+    if (status == KW_OK) {
         status = intern(change, staging, &wanted, err);
     }
     if (status != KW_OK) {
         return status;
     }
     kw_operator *op = change->entry.op;
+    status = tell_kernel(change, staging, err);
     if (status == KW_OK) {
-        const activity changed = {
-            .kind = KW_EVENT_KERNEL,
-            .op = op,
-            .key = kernel->key,
-            .before = registration_of(kwi_operator_active_kernel(op, kernel->key)),
-            .after = &kernel->registration,
-        };
-        status = add_event(staging, &changed, err);
+        status = kwi_policy_replace(change, staging, err);
     }
     if (status == KW_OK) {
         status = add_to_owner(&kernel->registration, err);
     }
     if (status != KW_OK) {
+        kwi_policy_restore(change);
         kwi_intern_undo(&change->entry);
         return status;
     }
@@ -221,7 +244,8 @@ static kw_status implement(kwi_change *change, kwi_staging *staging, kw_error *e
 static void undo_implement(kwi_change *change) KWI_REQUIRES(kwi_role_writer)
 {
     kwi_kernel_unlink(&change->entry.op->kernels, change->kernel);
-    take_from_owner(&change->kernel->registration);
+    kwi_owner_take(&change->kernel->registration);
+    kwi_policy_restore(change);
     kwi_intern_undo(&change->entry);
 }
 
@@ -242,13 +266,13 @@ static kw_status add_fallback_events(kwi_staging *staging, const kwi_kernel *ker
                   : (before == kernel
                          ? kwi_dispatcher_fallback_below(staging->dispatcher, slot, kernel)
                          : before);
-        const activity changed = {
+        const kwi_activity changed = {
             .kind = KW_EVENT_FALLBACK,
             .key = kw_key_of_slot((int)slot),
             .before = registration_of(before),
             .after = registration_of(after),
         };
-        status = add_event(staging, &changed, err);
+        status = kwi_staging_add_event(staging, &changed, err);
     }
     return status;
 }
@@ -294,15 +318,10 @@ static kw_status fall_back(kwi_change *change, kwi_staging *staging, kw_error *e
 static void undo_fall_back(kwi_change *change, kwi_staging *staging) KWI_REQUIRES(kwi_role_writer)
 {
     kwi_kernel_unlink(&staging->dispatcher->fallback_list, change->kernel);
-    take_from_owner(&change->kernel->registration);
+    kwi_owner_take(&change->kernel->registration);
 }
 
 // Removals ----------------------------------------------------------------------------------------
-
-static kwi_kernel *kernel_of(kwi_registration *registration)
-{
-    return (kwi_kernel *)(void *)((char *)registration - offsetof(kwi_kernel, registration));
-}
 
 static kw_status remove_kernel(kwi_kernel *kernel, kwi_staging *staging, kw_error *err)
     KWI_REQUIRES(kwi_role_writer)
@@ -311,14 +330,14 @@ static kw_status remove_kernel(kwi_kernel *kernel, kwi_staging *staging, kw_erro
     const kwi_kernel *before = kwi_operator_active_kernel(op, kernel->key);
     kwi_kernel_unlink(&op->kernels, kernel);
     const kwi_kernel *after = kwi_operator_active_kernel(op, kernel->key);
-    const activity changed = {
+    const kwi_activity changed = {
         .kind = KW_EVENT_KERNEL,
         .op = op,
         .key = kernel->key,
         .before = registration_of(before),
         .after = registration_of(after),
     };
-    kw_status status = add_event(staging, &changed, err);
+    kw_status status = kwi_staging_add_event(staging, &changed, err);
     if (status != KW_OK) {
         kwi_kernel_relink(&op->kernels, kernel);
         return status;
@@ -341,9 +360,9 @@ static kw_status remove_fallback(kwi_kernel *kernel, kwi_staging *staging, kw_er
 static kw_status remove_definition(kwi_definition *definition, kwi_staging *staging, kw_error *err)
     KWI_REQUIRES(kwi_role_writer)
 {
-    const activity changed = {
+    const kwi_activity changed = {
         .kind = KW_EVENT_UNDEFINED, .op = definition->op, .before = &definition->registration};
-    kw_status status = add_event(staging, &changed, err);
+    kw_status status = kwi_staging_add_event(staging, &changed, err);
     if (status == KW_OK) {
         definition->op->definition = NULL;
         kwi_staging_mark(staging, definition->op);
@@ -358,9 +377,9 @@ static kw_status remove_registration(kwi_registration *registration, kwi_staging
     case KWI_REGISTRATION_DEFINITION:
         return remove_definition((kwi_definition *)(void *)registration, staging, err);
     case KWI_REGISTRATION_FALLBACK:
-        return remove_fallback(kernel_of(registration), staging, err);
+        return remove_fallback(kwi_kernel_of_registration(registration), staging, err);
     default:
-        return remove_kernel(kernel_of(registration), staging, err);
+        return remove_kernel(kwi_kernel_of_registration(registration), staging, err);
     }
 }
 
@@ -372,7 +391,7 @@ static void restore_registration(kwi_registration *registration, kwi_staging *st
         definition->op->definition = definition;
         return;
     }
-    kwi_kernel *kernel = kernel_of(registration);
+    kwi_kernel *kernel = kwi_kernel_of_registration(registration);
     if (registration->kind == KWI_REGISTRATION_FALLBACK) {
         kwi_kernel_relink(&staging->dispatcher->fallback_list, kernel);
     } else {
@@ -396,8 +415,8 @@ static kw_status remove_one(kwi_change *change, kwi_staging *staging, kw_error *
     kwi_registration *registration = kwi_owner_find(change->owner, change->id);
     if (registration == NULL) {
         return kwi_fail(err, KW_NOT_FOUND,
-                        "library %s has no registration %llu; it was removed already, or belongs "
-                        "to another library",
+                        "library %s has no registration %llu; it was removed or replaced already, "
+                        "or belongs to another library",
                         change->owner->name, (unsigned long long)change->id);
     }
     if (!kwi_pointers_add(&change->removed, registration)) {
@@ -405,7 +424,7 @@ static kw_status remove_one(kwi_change *change, kwi_staging *staging, kw_error *
     }
     kw_status status = remove_registration(registration, staging, err);
     if (status == KW_OK) {
-        take_from_owner(registration);
+        kwi_owner_take(registration);
     } else {
         kwi_pointers_fini(&change->removed);
     }
@@ -416,9 +435,7 @@ static void undo_remove_one(kwi_change *change, kwi_staging *staging) KWI_REQUIR
 {
     kwi_registration *registration = change->removed.items[0];
     restore(change, staging, 1);
-    // The list does not shrink, so there is room.
-    kwi_pointers_insert(&change->owner->registrations,
-                        kwi_owner_position(change->owner, registration->id), registration);
+    kwi_owner_put_back(registration);
     kwi_pointers_fini(&change->removed);
 }
 

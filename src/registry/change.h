@@ -29,6 +29,24 @@ void kwi_change_undo(kwi_change *change, kwi_staging *staging) KWI_REQUIRES(kwi_
 // After publication: counts what the change added and gives up what it removed.
 void kwi_change_finish(kwi_change *change, kwi_registration **dead) KWI_REQUIRES(kwi_role_writer);
 
+// One change of what is active, before and after.
+typedef struct kwi_activity {
+    kw_event_kind kind;
+    const kw_operator *op; // NULL for a fallback
+    kw_key key;
+    const kwi_registration *before;
+    const kwi_registration *after;
+} kwi_activity;
+
+// Adds the event of a change, if somebody listens and something has changed.
+kw_status kwi_staging_add_event(kwi_staging *staging, const kwi_activity *changed, kw_error *err)
+    KWI_REQUIRES(kwi_role_writer);
+
+// Takes a registration out of its owner's list, and puts it back where it was: the list has not
+// shrunk meanwhile, so there is room.
+void kwi_owner_take(kwi_registration *registration) KWI_REQUIRES(kwi_role_writer);
+void kwi_owner_put_back(kwi_registration *registration) KWI_REQUIRES(kwi_role_writer);
+
 // Puts an operator on the list of those to resolve.
 void kwi_staging_mark(kwi_staging *staging, kw_operator *op) KWI_REQUIRES(kwi_role_writer);
 

@@ -86,14 +86,17 @@ kw_status kwi_clash_schemas(const kwi_definition *definition, const kwi_kernel *
     return status;
 }
 
-// Names who holds the signature: the definition, or the oldest unboxed kernel.
+// Names who holds the signature: the definition, or the oldest unboxed kernel, whatever its
+// priority.
 kw_status kwi_clash_signature(const kw_operator *op, const char *code, const kwi_registration *here,
                               kw_error *err)
 {
     const kwi_registration *there = op->definition != NULL ? &op->definition->registration : NULL;
     for (const kwi_kernel *kernel = op->kernels; kernel != NULL; kernel = kernel->older) {
-        there =
-            op->definition == NULL && kernel->base.unboxed != NULL ? &kernel->registration : there;
+        bool is_older = there == NULL || kernel->registration.id < there->id;
+        if (op->definition == NULL && kernel->base.unboxed != NULL && is_older) {
+            there = &kernel->registration;
+        }
     }
     KWI_ASSERT(there != NULL); // boxed kernels alone hold none: Note [Loose kernels]
     char by[PARTY_BYTES];
@@ -107,6 +110,21 @@ kw_status kwi_clash_signature(const kw_operator *op, const char *code, const kwi
     return kwi_fail(err, KW_SIGNATURE_MISMATCH,
                     "`%s` has the C signature `%s`, %s, of %s; %s has `%s`, %s", op->name,
                     op->slot->code, spelled_there, by, wanted, code, spelled_here);
+}
+
+kw_status kwi_clash_kernel(const kw_operator *op, const kwi_kernel *there, const kwi_kernel *wanted,
+                           kw_error *err)
+{
+    char by[PARTY_BYTES];
+    char here[PARTY_BYTES];
+    describe(&there->registration, by);
+    describe(&wanted->registration, here);
+    const char *whose = wanted->duplicates == KW_DUPLICATE_REFUSE ? "its own" : "the dispatcher's";
+    return kwi_fail(err, KW_DUPLICATE_KERNEL,
+                    "`%s` has a kernel for %s already, %s; %s is refused by %s policy for "
+                    "duplicates; remove that one first, or register with KW_DUPLICATE_STACK or "
+                    "KW_DUPLICATE_REPLACE",
+                    op->name, kw_key_name(there->key), by, here, whose);
 }
 
 kw_status kwi_clash_fallback(const kwi_kernel *there, const kwi_kernel *wanted, kw_error *err)

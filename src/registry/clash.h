@@ -28,6 +28,10 @@ kw_status kwi_clash_schemas(const kwi_definition *definition, const kwi_kernel *
 kw_status kwi_clash_signature(const kw_operator *op, const char *code, const kwi_registration *here,
                               kw_error *err) KWI_REQUIRES(kwi_role_writer);
 
+// KW_DUPLICATE_KERNEL.
+kw_status kwi_clash_kernel(const kw_operator *op, const kwi_kernel *there, const kwi_kernel *wanted,
+                           kw_error *err);
+
 // KW_DUPLICATE_FALLBACK.
 kw_status kwi_clash_fallback(const kwi_kernel *there, const kwi_kernel *wanted, kw_error *err);
 

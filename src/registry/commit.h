@@ -44,7 +44,7 @@ typedef struct kwi_change {
     // How it is undone. guard: lock writer.
     bool is_applied;
     kwi_interning entry;      // DEFINE, IMPL
-    kwi_pointers removed;     // REMOVE, CLOSE: what was taken out, in that order
+    kwi_pointers removed;     // REMOVE, CLOSE, replacing IMPL: what was taken out, in that order
     kwi_pointers *restore_to; // REMOVE, CLOSE: the owner's list, while `removed` is out of it
 } kwi_change;
 

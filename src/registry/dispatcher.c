@@ -180,6 +180,9 @@ static kw_status fill_in(kw_dispatcher *dispatcher, const kw_dispatcher_options 
                          kw_error *err) KWI_REQUIRES(kwi_role_writer)
 {
     kw_status status = KW_OK;
+    bool has_policy = options != NULL && options->duplicates != KW_DUPLICATE_DEFAULT;
+    dispatcher->duplicates =
+        has_policy ? (kw_duplicate_policy)options->duplicates : KW_DUPLICATE_STACK;
     if (options == NULL || !options->bare) {
         status = make_standard(dispatcher, err);
         if (status != KW_OK) {
@@ -205,6 +208,10 @@ kw_status kw_dispatcher_create(const kw_dispatcher_options *options, kw_dispatch
     kw_status status = KW_OK;
     if (options != NULL) {
         status = kwi_options_check(options, sizeof *options, "kw_dispatcher_options", err);
+    }
+    if (status == KW_OK && options != NULL && options->duplicates > KW_DUPLICATE_REPLACE) {
+        status = kwi_fail(err, KW_INVALID_ARGUMENT, "%u is no policy for duplicates",
+                          options->duplicates);
     }
     if (status != KW_OK) {
         return status;

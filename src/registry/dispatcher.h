@@ -58,6 +58,9 @@ struct kw_dispatcher {
 
     kwi_listeners listeners;
 
+    // guard: immutable. For kernels that name none; never DEFAULT.
+    kw_duplicate_policy duplicates;
+
     // guard: immutable.
     bool is_default;
 };

@@ -94,6 +94,10 @@ static void tell(const kwi_listener *listener, const kwi_event *event, uint64_t 
         .op = event->op,
         .previous = event->previous[0] != '\0' ? event->previous : NULL,
         .current = event->current[0] != '\0' ? event->current : NULL,
+        .previous_registration = event->previous_registration,
+        .current_registration = event->current_registration,
+        .previous_priority = event->previous_priority,
+        .current_priority = event->current_priority,
     };
     listener->listener.event(&told, listener->listener.context);
 }
@@ -151,6 +155,7 @@ static bool collect_definitions(const kw_dispatcher *dispatcher, kwi_pointers *e
         }
         event->kind = KW_EVENT_DEFINED;
         event->op = op->name;
+        event->current_registration = op->definition->registration.id;
         kwi_text text;
         kwi_text_init(&text, event->current, sizeof event->current);
         kwi_registration_describe(&op->definition->registration, &text);

@@ -34,6 +34,10 @@ typedef struct kwi_event {
     uint32_t kind;
     kw_key key;
     const char *op; // the entry's name, which outlives the event; NULL for a fallback
+    uint64_t previous_registration; // 0: none
+    uint64_t current_registration;
+    int32_t previous_priority;
+    int32_t current_priority;
     char previous[KWI_EVENT_TEXT_BYTES]; // "": none
     char current[KWI_EVENT_TEXT_BYTES];
 } kwi_event;

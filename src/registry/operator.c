@@ -74,10 +74,11 @@ void kwi_kernel_push(kwi_kernel **list, kwi_kernel *kernel)
 {
     kernel->newer = NULL;
     kernel->older = *list;
-    if (*list != NULL) {
-        (*list)->newer = kernel;
+    while (kernel->older != NULL && kernel->older->priority > kernel->priority) {
+        kernel->newer = kernel->older;
+        kernel->older = kernel->older->older;
     }
-    *list = kernel;
+    kwi_kernel_relink(list, kernel);
 }
 
 void kwi_kernel_unlink(kwi_kernel **list, kwi_kernel *kernel)
@@ -115,7 +116,7 @@ static kw_function entry_function(const kw_operator *op, const kwi_kernel *kerne
     return kernel->symbolic;
 }
 
-// One candidate for each key that has a kernel: the first in the list, which is the newest.
+// One candidate for each key that has a kernel: the first in the list, which is the active one.
 static size_t collect(const kw_operator *op, kwi_candidate *candidates)
     KWI_REQUIRES(kwi_role_writer)
 {

@@ -37,7 +37,7 @@ struct kw_operator {
     kwi_signature_slot *other_slot KWI_GUARDED_BY(kwi_role_writer); // Note [Two forms of a
                                                                     // signature]; or NULL
     kwi_definition *definition KWI_GUARDED_BY(kwi_role_writer);
-    kwi_kernel *kernels KWI_GUARDED_BY(kwi_role_writer); // newest first
+    kwi_kernel *kernels KWI_GUARDED_BY(kwi_role_writer); // by priority, then newest first
     kw_table *pending KWI_GUARDED_BY(kwi_role_writer);   // made by a commit, not published yet
     kw_operator *next_dirty KWI_GUARDED_BY(kwi_role_writer);
     bool is_dirty KWI_GUARDED_BY(kwi_role_writer);
@@ -62,12 +62,12 @@ size_t kwi_operator_bytes(const kw_operator *op);
 
 bool kwi_operator_has_registration(const kw_operator *op) KWI_REQUIRES(kwi_role_writer);
 
-// The newest kernel under exactly this key, or NULL.
+// The active kernel under exactly this key, or NULL: of the highest priority the newest.
 kwi_kernel *kwi_operator_active_kernel(const kw_operator *op, kw_key key)
     KWI_REQUIRES(kwi_role_writer);
 
-// Puts a kernel in front, takes one out, and puts it back where it was: the last one only in the
-// reverse order of removals.
+// Puts a kernel before those of its priority and of lower ones, takes one out, and puts it back
+// where it was: the last one only in the reverse order of removals.
 void kwi_kernel_push(kwi_kernel **list, kwi_kernel *kernel) KWI_REQUIRES(kwi_role_writer);
 void kwi_kernel_unlink(kwi_kernel **list, kwi_kernel *kernel) KWI_REQUIRES(kwi_role_writer);
 void kwi_kernel_relink(kwi_kernel **list, kwi_kernel *kernel) KWI_REQUIRES(kwi_role_writer);

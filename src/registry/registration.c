@@ -50,6 +50,11 @@ static kw_status check_descriptor(const kw_kernel_descriptor *descriptor, kw_err
         return status;
     }
     const char *name = descriptor->name != NULL ? descriptor->name : "without a name";
+    if (descriptor->duplicates > KW_DUPLICATE_REPLACE) {
+        return kwi_fail(err, KW_INVALID_ARGUMENT,
+                        "the kernel `%s` has the unknown policy for duplicates %u", name,
+                        descriptor->duplicates);
+    }
     switch (descriptor->kind) {
     case KW_KERNEL_UNBOXED:
         if (descriptor->unboxed == NULL || descriptor->signature == NULL) {
@@ -141,6 +146,8 @@ kw_status kwi_kernel_create(kwi_owner *owner, kwi_registration_kind kind, kw_key
     }
     kernel->key = key;
     kernel->kind = (uint8_t)descriptor->kind;
+    kernel->duplicates = (uint8_t)descriptor->duplicates;
+    kernel->priority = descriptor->priority;
     set_functions(kernel, descriptor);
     status = init_registration(&kernel->registration, owner, kind, descriptor->name,
                                descriptor->file, descriptor->line)

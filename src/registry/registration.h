@@ -13,6 +13,7 @@
 #define KWI_REGISTRY_REGISTRATION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <keyway/dispatcher.h>
@@ -102,12 +103,15 @@ typedef struct kwi_kernel {
     kw_schema *schema;              // what it was written for, or NULL
     const kwi_signature *signature; // of an unboxed kernel, by which libffi unboxes; else NULL
     kw_key key;
-    uint8_t kind; // a kw_kernel_kind
+    uint8_t kind;       // a kw_kernel_kind
+    uint8_t duplicates; // a kw_duplicate_policy
+    int32_t priority;
 
     // guard: lock writer. The operator in whose list it is; NULL in a fallback.
     kw_operator *entry;
 
-    // guard: lock writer. Neighbours in the operator's list or the fallback's stack.
+    // guard: lock writer. Neighbours in the operator's list or the fallback's stack: `newer` is the
+    // one before, which among kernels of a key is newer or has a higher priority.
     struct kwi_kernel *newer;
     struct kwi_kernel *older;
 } kwi_kernel;
@@ -144,6 +148,11 @@ static inline const kwi_kernel *kwi_kernel_of(const kw_kernel *kernel)
         kernel = (const kw_kernel *)kernel->user_data;
     }
     return (const kwi_kernel *)(const void *)kernel;
+}
+
+static inline kwi_kernel *kwi_kernel_of_registration(const kwi_registration *registration)
+{
+    return (kwi_kernel *)((uintptr_t)registration - offsetof(kwi_kernel, registration));
 }
 
 // Writes "name in library at file:line".

@@ -95,6 +95,7 @@ static bool copy_registrations(const kw_operator *op, kwi_pointers *rows)
         kw_registration_row *row = rows->items[rows->count - 1];
         row->key = kernel->key;
         row->kind = kernel->kind;
+        row->priority = kernel->priority;
         row->is_active = kwi_operator_active_kernel(op, kernel->key) == kernel;
     }
     return true;

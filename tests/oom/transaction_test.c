@@ -172,10 +172,45 @@ static void clean_removed(kwt_scene *scene)
     cr_assert_eq(scene->destroyed, 1);
 }
 
+static void clean_removed_by_other(kwt_scene *scene)
+{
+    clean_removed(scene);
+    cr_assert(kw_operator_has_kernel(kwt_find(scene->dispatcher, "t::f"), KW_KEY_CPU));
+}
+
 Test(transaction, remove_kernel)
 {
     const kwt_step_plan plan = {implement_f, step_remove, clean_removed, 1, NULL};
     cr_expect_gt(kwt_fail_each(&plan), 3);
+}
+
+static kw_status step_replace(kwt_scene *scene)
+{
+    kw_kernel_descriptor kernel = kwt_counted(KWT_T_I(0), scene);
+    kernel.duplicates = KW_DUPLICATE_REPLACE;
+    return kw_library_impl(scene->other, "t::f", KW_KEY_CPU, &kernel, NULL, NULL);
+}
+
+static void ignore_event(const kw_event *event, void *context)
+{
+    (void)event;
+    (void)context;
+}
+
+static void implement_and_listen(kwt_scene *scene)
+{
+    implement_f(scene);
+    const kw_listener listener = {.struct_size = sizeof listener, .event = ignore_event};
+    uint64_t id;
+    KWT_OK(kw_dispatcher_listen(scene->dispatcher, &listener, &id, NULL));
+}
+
+// Two kernels of two libraries go, and one comes; somebody listens.
+Test(transaction, replace)
+{
+    const kwt_step_plan plan = {implement_and_listen, step_replace, clean_removed_by_other, 2,
+                                NULL};
+    cr_expect_gt(kwt_fail_each(&plan), 8);
 }
 
 static void define_to_remove(kwt_scene *scene)
