@@ -22,6 +22,7 @@
 KW_BEGIN_DECLS
 
 typedef struct kw_dispatcher kw_dispatcher; // opaque
+typedef struct kw_library kw_library;       // opaque; see library.h
 
 typedef struct kw_dispatcher_options {
     size_t struct_size;
@@ -215,6 +216,7 @@ typedef struct kw_listener {
     void *context;
     void (*destroy)(void *context); // NULL: nothing to destroy
     bool wants_lint;                // it costs each commit a look at the tables it makes
+    kw_library *library; // whose code it is, held until `destroy` has returned; NULL: nobody's
 } kw_listener;
 
 /// Adds a listener. It is told at once of every operator that is defined, and then, in the
@@ -262,6 +264,7 @@ typedef struct kw_statistics {
     // Replaced tables whose grace period nobody has waited for yet, as after deferring commits.
     uint64_t deferred_count;
     uint64_t deferred_bytes;
+    uint64_t lease_count;     // objects, listeners and other leases that hold a library
 } kw_statistics;
 
 /// Fills in the figures that fit `out_statistics->struct_size`, which the caller sets.

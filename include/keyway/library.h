@@ -52,7 +52,7 @@ KW_API KW_NODISCARD kw_status kw_library_create(const kw_library_options *option
 
 /// Destroys a library that has been closed and drained. Never waits. NULL is allowed.
 ///
-/// @retval KW_BUSY  it is open, or a call or snapshot still holds something of it
+/// @retval KW_BUSY  it is open, or a call, snapshot, object or lease still holds something of it
 /// @threads any; blocks on registration
 /// @since 0.1
 KW_API KW_NODISCARD kw_status kw_library_destroy(kw_library *take_library, kw_error *err);
@@ -81,8 +81,11 @@ KW_API KW_NODISCARD kw_status kw_library_close(kw_library *library, kw_error *er
 /// Waits without a limit, where a drain takes a time.
 #define KW_FOREVER UINT64_MAX
 
-/// Waits until nothing of a closed library is in use: no call runs or can reach a kernel of it, and
-/// every destructor of its user data has returned. Then its code may be unmapped.
+/// Waits until nothing of a closed library is in use: no call runs or can reach a kernel of it,
+/// every destructor of its user data has returned, and every object and lease that names it has
+/// ended. Then its code may be unmapped.
+///
+/// Who holds a reference to an object of the library must not wait here for ever.
 ///
 /// @retval KW_BUSY                 something is still in use after `timeout_ns` nanoseconds; the
 ///                                 text names what holds it, its thread, and for how long. 0 only

@@ -15,7 +15,8 @@
 
 KW_BEGIN_DECLS
 
-typedef struct kw_object kw_object; // opaque, counted
+typedef struct kw_library kw_library; // opaque; see library.h
+typedef struct kw_object kw_object;   // opaque, counted
 
 /// Describes an object of the embedder's: a class of the schema language, a stream, a storage, a
 /// symbolic integer.
@@ -24,11 +25,13 @@ typedef struct kw_object_options {
     const char *type_name;       // such as "__torch__.torch.classes.ns.Name"; copied
     void *data;                  // what the object stands for
     void (*destroy)(void *data); // called at the last release; NULL: nothing to destroy
+    kw_library *library;         // whose code `destroy` and users of `data` need; NULL: nobody's
 } kw_object_options;
 
 /// Creates an object with one reference, owned by the caller.
 ///
-/// `data` is owned by the object on success, by the caller on failure.
+/// `data` is owned by the object on success, by the caller on failure. An object that names its
+/// library holds it: until `destroy` has returned, the library cannot be drained or destroyed.
 ///
 /// @retval KW_NO_MEMORY  nothing was made
 /// @threads any
@@ -50,6 +53,15 @@ KW_API void kw_object_release(kw_object *object);
 /// @since 0.1
 KW_API void *kw_object_data(const kw_object *object);
 KW_API const char *kw_object_type_name(const kw_object *object);
+
+/// Ends the object's hold on its library, for whoever has a reference and knows that its data needs
+/// no code of the library: `destroy`, which may be NULL, takes the place of the object's own.
+///
+/// Does nothing if the object holds no library. NULL is allowed.
+///
+/// @threads any; wait-free
+/// @since 0.1
+KW_API void kw_object_detach(kw_object *object, void (*destroy)(void *data));
 
 KW_END_DECLS
 

@@ -144,6 +144,20 @@ static kw_status refuse_busy(const kw_library *library, const report *found, uin
                     library->name, (unsigned long long)alive);
 }
 
+kw_status kwi_library_check_leases(const kw_library *library, kw_error *err)
+{
+    const char *what = NULL;
+    uint64_t count = kwi_lessor_outstanding(&library->owner.lessor, &what);
+    if (count == 0) {
+        return KW_OK;
+    }
+    return kwi_fail(err, KW_BUSY,
+                    "library %s has %llu %s outstanding, %s `%s`; it is drained once that is "
+                    "released, or detached from the library",
+                    library->name, (unsigned long long)count, count == 1 ? "object" : "objects",
+                    count == 1 ? "a" : "one of them a", what);
+}
+
 static kw_status check_caller(const kw_library *library, uint64_t timeout_ns, kw_error *err)
 {
     if (library == NULL) {
@@ -153,7 +167,8 @@ static kw_status check_caller(const kw_library *library, uint64_t timeout_ns, kw
         return kwi_fail(err, KW_WOULD_WAIT_FOR_SELF,
                         "the thread is inside a read-side section of liburcu-bp; leave it first");
     }
-    if (timeout_ns == KW_FOREVER && (kwi_thread_is_inside() || kwi_burial_is_running())) {
+    bool is_inside = kwi_thread_is_inside() || kwi_burial_is_running() || kwi_lease_is_finishing();
+    if (timeout_ns == KW_FOREVER && is_inside) {
         return kwi_fail(err, KW_WOULD_WAIT_FOR_SELF,
                         "the thread is inside a call, a snapshot or a destructor, where two "
                         "drains could wait for each other; give drain a time, or leave that first");
@@ -179,7 +194,7 @@ static kw_status try_drain(kw_library *library, kw_error *err)
                         library->name);
     }
     if (alive == 0) {
-        return KW_OK;
+        return kwi_library_check_leases(library, err);
     }
     return found.is_self ? refuse_self(library, err) : refuse_busy(library, &found, alive, err);
 }

@@ -121,7 +121,8 @@ kw_status kw_library_destroy(kw_library *take_library, kw_error *err)
     kwi_world_lock();
     bool is_closed = library->owner.is_closed;
     uint64_t alive = library->owner.alive_count;
-    if (is_closed && alive == 0) {
+    kw_status status = kwi_library_check_leases(library, err);
+    if (is_closed && alive == 0 && status == KW_OK) {
         leave(library);
     }
     kwi_world_unlock();
@@ -133,6 +134,10 @@ kw_status kw_library_destroy(kw_library *take_library, kw_error *err)
         return kwi_fail(err, KW_BUSY, "library %s still has %llu registrations in use; drain it",
                         library->name, (unsigned long long)alive);
     }
+    if (status != KW_OK) {
+        return status;
+    }
+    kwi_lessor_fini(&library->owner.lessor);
     kwi_pointers_fini(&library->owner.registrations);
     free_library(library);
     return KW_OK;

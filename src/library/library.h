@@ -13,7 +13,7 @@
 #include "registry/registration.h"
 
 struct kw_library {
-    kwi_owner owner;
+    kwi_owner owner; // first: see kwi_lessor_of()
 
     // guard: immutable.
     char *name;
@@ -22,6 +22,9 @@ struct kw_library {
     uint32_t kind; // a kw_library_kind
     kw_key key;    // Undefined: registrations name their own
 };
+
+_Static_assert(offsetof(kw_library, owner) + offsetof(kwi_owner, lessor) == 0,
+               "a library begins with its lessor");
 
 // Whether a table names anything of the owner's.
 bool kwi_table_names_owner(const kw_table *table, const kwi_owner *owner);
@@ -43,5 +46,9 @@ kw_status kwi_kind_key(const kw_library *library, kw_key named, kw_key *out_key,
 // KW_NAMESPACE_MISMATCH, KW_MALFORMED_NAME.
 kw_status kwi_library_full_name(const kw_library *library, const char *name, char *buffer,
                                 size_t size, kw_error *err);
+
+// KW_BUSY, with a text that names one, while something needs the code of a library whose
+// registrations are gone. See Note [Leases].
+kw_status kwi_library_check_leases(const kw_library *library, kw_error *err);
 
 #endif // KWI_LIBRARY_LIBRARY_H

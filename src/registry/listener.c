@@ -26,10 +26,10 @@ void kwi_events_free(kwi_pointers *events)
 
 static void end_listener(kwi_listener *listener)
 {
-    if (listener->listener.destroy != NULL) {
-        listener->listener.destroy(listener->listener.context);
-    }
+    const kw_listener told = listener->listener;
+    kw_lease *lease = listener->lease;
     kwi_free(listener, sizeof *listener);
+    kwi_lease_finish(lease, told.destroy, told.context);
 }
 
 // A counted copy of the list, so that listeners can come and go while it is told.
@@ -195,6 +195,13 @@ kw_status kw_dispatcher_listen(kw_dispatcher *dispatcher, const kw_listener *lis
         return kwi_fail_memory(err);
     }
     made->listener = *listener;
+    if (listener->library != NULL) {
+        status = kwi_lease_take(kwi_lessor_of(listener->library), "listener", &made->lease, err);
+        if (status != KW_OK) {
+            kwi_free(made, sizeof *made);
+            return status;
+        }
+    }
     kwi_pointers events = {0};
     kwi_world_lock();
     bool added = add_listener(dispatcher, made, &events);
@@ -203,6 +210,7 @@ kw_status kw_dispatcher_listen(kw_dispatcher *dispatcher, const kw_listener *lis
     kwi_world_unlock();
     if (!added) {
         kwi_events_free(&events);
+        kw_lease_end(made->lease);
         kwi_free(made, sizeof *made);
         return kwi_fail_memory(err);
     }

@@ -13,11 +13,13 @@
 
 #include "base/role.h"
 #include "base/vector.h"
+#include "value/lease.h"
 
 typedef struct kwi_listener {
     kw_listener listener;
     uint64_t id;
     uint64_t reference_count; // the list's, and one for each telling under way
+    kw_lease *lease;          // on the library that it names, or NULL
 } kwi_listener;
 
 typedef struct kwi_listeners {

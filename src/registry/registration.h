@@ -24,12 +24,16 @@
 #include "base/vector.h"
 #include "registry/hooks.h"
 #include "schema/schema.h"
+#include "value/lease.h"
 #include "value/signature.h"
 
 struct kwi_signature_slot;
 
 // Who registers: a library, or the dispatcher's own `standard`.
 typedef struct kwi_owner {
+    // What outlives the registrations. First: see kwi_lessor_of().
+    kwi_lessor lessor;
+
     // guard: immutable.
     kw_dispatcher *dispatcher;
     const char *name;

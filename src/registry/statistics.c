@@ -17,6 +17,7 @@
 #include "registry/dispatcher.h"
 #include "registry/operator.h"
 #include "registry/world.h"
+#include "value/lease.h"
 
 static void count_operators(kw_statistics *all) KWI_REQUIRES(kwi_role_writer)
 {
@@ -67,6 +68,7 @@ void kw_statistics_get(kw_statistics *out_statistics)
     all.memory_bytes = kwi_memory_bytes();
     all.thread_blocks = kwi_thread_block_count();
     all.forced_cleanups = kwi_forced_end_count();
+    all.lease_count = kwi_lease_count();
     memcpy(out_statistics, &all, size < sizeof all ? size : sizeof all);
 }
 

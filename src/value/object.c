@@ -113,9 +113,8 @@ static void give_back_elements(kwi_counted *block, kwi_counted **dead)
         give_back_nodes(block, dead);
     } else if (block->tag == KW_TAG_OBJECT) {
         const kw_object *object = kwi_counted_payload(block);
-        if (object->destroy != NULL) {
-            object->destroy(object->data);
-        }
+        // Relaxed: the last reference was acquired. [pair: last-reference]
+        kwi_lease_finish(kwi_ptr_load_relaxed(&object->lease), object->destroy, object->data);
     } else {
         const kw_value *values = kwi_counted_payload(block);
         uint64_t count = kwi_element_count(block->tag, block->count);
@@ -157,6 +156,15 @@ kw_status kw_object_create(const kw_object_options *options, kw_object **out_obj
         return kwi_fail_memory(err);
     }
     kw_object *object = kwi_counted_payload(block);
+    if (options->library != NULL) {
+        kw_lease *lease = NULL;
+        status = kwi_lease_take(kwi_lessor_of(options->library), options->type_name, &lease, err);
+        if (status != KW_OK) {
+            kwi_counted_free(block);
+            return status;
+        }
+        kwi_ptr_store_relaxed(&object->lease, lease); // relaxed: nobody else knows the object
+    }
     object->data = options->data;
     object->destroy = options->destroy;
     memcpy(object->type_name, options->type_name, length);
@@ -176,6 +184,20 @@ void kw_object_release(kw_object *object)
 {
     if (object != NULL) {
         kwi_counted_release(object);
+    }
+}
+
+void kw_object_detach(kw_object *object, void (*destroy)(void *data))
+{
+    if (object == NULL) {
+        return;
+    }
+    void *lease = kwi_ptr_load_relaxed(&object->lease); // relaxed: the swap decides
+    // Of two threads that detach, one has the lease and sets the function. The sides of the pair
+    // are the references that they have, and the last one's end. [pair: last-reference]
+    if (lease != NULL && kwi_ptr_compare_exchange_release_acquire(&object->lease, &lease, NULL)) {
+        object->destroy = destroy;
+        kw_lease_end(lease);
     }
 }
 

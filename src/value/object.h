@@ -27,6 +27,8 @@
 #include <keyway/inline/cell.h>
 #include <keyway/value.h>
 
+#include "value/lease.h"
+
 typedef struct kwi_counted {
     // guard: cell. One more: relaxed, since who takes it has one. One fewer: release. After the
     // last one: load with acquire. [pair: last-reference]
@@ -45,9 +47,16 @@ _Static_assert(sizeof(kwi_counted) % _Alignof(kw_value) == 0, "the payload is al
 
 // The payload of KW_TAG_OBJECT.
 struct kw_object {
+    // guard: cell. The hold on its library, until it is detached; or NULL. Taken out once, by a
+    // compare-and-swap that releases to nobody: who ends the object has acquired all references.
+    // [pair: last-reference]
+    kwi_ptr_cell lease;
+
+    // guard: immutable, but for kw_object_detach(), which the same pair orders before the end.
+    void (*destroy)(void *data);
+
     // guard: immutable.
     void *data;
-    void (*destroy)(void *data);
     char type_name[]; // terminated
 };
 
