@@ -4,11 +4,10 @@
 // Threads: any; waits outside the lock.
 // SPDX-License-Identifier: MIT
 
-#include <time.h>
-
 #include <keyway/inline/table.h>
 
 #include "base/clock.h"
+#include "base/pause.h"
 #include "base/text.h"
 #include "library/library.h"
 #include "rcu/holders.h"
@@ -16,10 +15,6 @@
 #include "registry/burial.h"
 #include "registry/operator.h"
 #include "registry/world.h"
-
-// Between two looks: short at first, since most calls are, then rarely enough to cost nothing.
-#define FIRST_PAUSE_NS 20000
-#define LONGEST_PAUSE_NS 2000000
 
 // What keeps a library, gathered over all retired tables that name something of it. Needs no
 // memory, and names nothing that may be gone when the lock is given up. A hold without an owner is
@@ -205,15 +200,9 @@ kw_status kw_library_drain(kw_library *library, uint64_t timeout_ns, kw_error *e
     if (status != KW_OK) {
         return status;
     }
-    uint64_t begun_ns = kwi_clock_ns();
-    long pause_ns = FIRST_PAUSE_NS;
-    for (;;) {
+    kwi_pause pause = kwi_pause_begin(timeout_ns);
+    do {
         status = try_drain(library, err);
-        if (status != KW_BUSY || kwi_clock_ns() - begun_ns >= timeout_ns) {
-            return status;
-        }
-        const struct timespec pause = {.tv_nsec = pause_ns};
-        (void)nanosleep(&pause, NULL);
-        pause_ns = pause_ns < LONGEST_PAUSE_NS ? pause_ns * 2 : pause_ns;
-    }
+    } while (status == KW_BUSY && kwi_pause_next(&pause));
+    return status;
 }
