@@ -53,8 +53,9 @@ KW_API KW_NODISCARD kw_status kw_dispatcher_create(const kw_dispatcher_options *
 
 /// Destroys a dispatcher and every operator handle of it. NULL is allowed.
 ///
-/// @retval KW_BUSY              a library of it is not destroyed, an observer of it not removed, or
-///                              a call or snapshot holds a table of it; nothing changes
+/// @retval KW_BUSY              a library of it is not destroyed, an observer of it not removed, a
+///                              call or snapshot holds a table of it, or a thread waits for a
+///                              definition; nothing changes
 /// @retval KW_INVALID_ARGUMENT  it is the default dispatcher
 /// @threads any; may block
 /// @since 0.1
@@ -93,6 +94,28 @@ KW_API KW_NODISCARD kw_status kw_operator_find_typed(kw_dispatcher *dispatcher, 
 /// @since 0.1
 KW_API KW_NODISCARD kw_status kw_operator_find_schema(kw_dispatcher *dispatcher, const char *name,
                                                       const kw_operator **out_op, kw_error *err);
+
+/// Waits without a limit, where a wait or a drain takes a time.
+#define KW_FOREVER UINT64_MAX
+
+/// Waits until an operator has a definition, for code that is loaded before the library that
+/// defines what it uses.
+///
+/// It sleeps until a commit defines something. Look-ups under a snapshot answer as of its version;
+/// this one, alone, as of the newest: until the snapshot is closed, calls through the handle find
+/// the operator as it was.
+///
+/// @retval KW_NOT_FOUND            nothing is registered under the name after `timeout_ns`
+///                                 nanoseconds; 0 only looks
+/// @retval KW_OPERATOR_UNDEFINED   there are kernels by then, but no definition
+/// @retval KW_MALFORMED_NAME       it is no operator name; at once
+/// @retval KW_WOULD_WAIT_FOR_SELF  inside a read-side section of liburcu-bp; or for ever inside a
+///                                 call, snapshot or destructor, which whoever defines may wait for
+/// @threads any; may block
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_operator_wait(kw_dispatcher *dispatcher, const char *name,
+                                               uint64_t timeout_ns, const kw_operator **out_op,
+                                               kw_error *err);
 
 /// Returns the tags of the operator's definition (kw_tag_bit); 0 if it has none.
 ///
@@ -265,6 +288,8 @@ typedef struct kw_statistics {
     uint64_t deferred_count;
     uint64_t deferred_bytes;
     uint64_t lease_count;     // objects, listeners and other leases that hold a library
+    uint64_t backlog_waits;   // commits that waited for the backlog to shrink (backlog.h)
+    uint64_t backlog_refusals;
 } kw_statistics;
 
 /// Fills in the figures that fit `out_statistics->struct_size`, which the caller sets.

@@ -78,9 +78,6 @@ KW_API KW_NODISCARD kw_status kw_library_remove(kw_library *library, kw_registra
 /// @since 0.1
 KW_API KW_NODISCARD kw_status kw_library_close(kw_library *library, kw_error *err);
 
-/// Waits without a limit, where a drain takes a time.
-#define KW_FOREVER UINT64_MAX
-
 /// Waits until nothing of a closed library is in use: no call runs or can reach a kernel of it,
 /// every destructor of its user data has returned, and every object and lease that names it has
 /// ended. Then its code may be unmapped.

@@ -154,6 +154,7 @@ typedef struct kw_commit_options {
 /// @retval KW_DUPLICATE_FALLBACK   another library holds the key's fallback
 /// @retval KW_LIBRARY_CLOSED       a library has been closed
 /// @retval KW_NOT_FOUND            a registration to remove does not exist
+/// @retval KW_BACKLOG_FULL         too much memory waits to be reclaimed (backlog.h)
 /// @retval KW_NO_MEMORY            at any allocation
 /// @retval KW_WOULD_WAIT_FOR_SELF  inside a read-side section of liburcu-bp
 /// @threads any; blocks on registration; waits for a grace period afterwards

@@ -8,6 +8,7 @@
 #include "base/lock.h"
 
 #include <pthread.h>
+#include <time.h>
 
 #include "base/assert.h"
 
@@ -33,6 +34,51 @@ void kwi_unlock(kwi_lock_rank rank)
 {
     held &= ~(1U << rank);
     (void)pthread_mutex_unlock(&mutexes[rank]);
+}
+
+// One for all ranks: who wakes for no reason looks again. It waits on the monotonic clock, for which
+// there is no static initialiser.
+static pthread_cond_t woken;
+static pthread_once_t woken_once = PTHREAD_ONCE_INIT;
+
+static void make_woken(void)
+{
+    pthread_condattr_t attributes;
+    (void)pthread_condattr_init(&attributes); // these fail for unknown clocks only
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&woken, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+}
+
+void kwi_lock_wait(kwi_lock_rank rank, uint64_t end_ns)
+{
+    KWI_ASSERT(held >> rank == 1); // H3
+    (void)pthread_once(&woken_once, make_woken);
+    held &= ~(1U << rank);
+    if (end_ns == UINT64_MAX) {
+        (void)pthread_cond_wait(&woken, &mutexes[rank]);
+    } else {
+        const struct timespec end = {
+            .tv_sec = (time_t)(end_ns / 1000000000),
+            .tv_nsec = (long)(end_ns % 1000000000),
+        };
+        (void)pthread_cond_timedwait(&woken, &mutexes[rank], &end);
+    }
+    held |= 1U << rank;
+}
+
+void kwi_lock_wake(kwi_lock_rank rank)
+{
+    KWI_ASSERT(kwi_lock_is_held(rank));
+    (void)pthread_once(&woken_once, make_woken);
+    (void)pthread_cond_broadcast(&woken);
+}
+
+void kwi_locks_forget_waiters(void)
+{
+    // The condition may count threads that the child does not have; it is made again, not destroyed.
+    (void)pthread_once(&woken_once, make_woken);
+    make_woken();
 }
 
 bool kwi_lock_is_held(kwi_lock_rank rank)

@@ -10,15 +10,12 @@
 #include "base/yield.h"
 #include "rcu/section.h"
 #include "rcu/version.h"
+#include "registry/backlog.h"
 #include "registry/change.h"
 #include "registry/dispatcher.h"
 #include "registry/lint.h"
 #include "registry/observer.h"
 #include "registry/world.h"
-
-// A commit that defers reclaiming does it all the same beyond this many retired tables: about half
-// a megabyte of typical ones.
-#define DEFER_LIMIT 1024
 
 // Operators that a changed fallback may reach. Those whose kernels cover it resolve to an equal
 // table and are left alone.
@@ -131,7 +128,7 @@ static void finish(kwi_change *changes, size_t change_count, kwi_registration **
 // Gives up the lock. A deferred commit leaves its tables to the next ticket.
 static void end_commit(bool defer_reclaim, kwi_registration *dead) KWI_RELEASES(kwi_role_writer)
 {
-    if (defer_reclaim && kwi_the_world.reclaimer.retired_count < DEFER_LIMIT) {
+    if (defer_reclaim && kwi_backlog_can_defer()) {
         (void)kwi_reclaim_ticket(&kwi_the_world.reclaimer);
         kwi_world_unlock_and_bury(dead);
     } else {
@@ -139,14 +136,39 @@ static void end_commit(bool defer_reclaim, kwi_registration *dead) KWI_RELEASES(
     }
 }
 
+// Whether a commit adds a registration. See Note [Backlog].
+static bool adds(const kwi_change *changes, size_t change_count)
+{
+    for (size_t i = 0; i < change_count; i++) {
+        if (changes[i].definition != NULL || changes[i].kernel != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether a commit brings what kw_operator_wait() may wait for.
+static bool defines(const kwi_change *changes, size_t change_count)
+{
+    bool found = false;
+    for (size_t i = 0; i < change_count && !found; i++) {
+        found = changes[i].definition != NULL;
+    }
+    return found;
+}
+
 static kw_status commit(kwi_staging *staging, kwi_change *changes, size_t change_count,
                         bool defer_reclaim, uint64_t *out_version, kw_error *err)
     KWI_EXCLUDES(kwi_role_writer)
 {
+    kw_dispatcher *dispatcher = staging->dispatcher;
     kwi_world_lock();
-    staging->wants_events = staging->dispatcher->listeners.list.count > 0;
-    staging->wants_lint = kwi_listeners_want_lint(&staging->dispatcher->listeners);
-    kw_status status = stage(changes, change_count, staging, err);
+    kw_status status = adds(changes, change_count) ? kwi_backlog_admit(err) : KW_OK;
+    if (status == KW_OK) {
+        staging->wants_events = dispatcher->listeners.list.count > 0;
+        staging->wants_lint = kwi_listeners_want_lint(&dispatcher->listeners);
+        status = stage(changes, change_count, staging, err);
+    }
     if (status != KW_OK) {
         kwi_world_unlock();
         return status;
@@ -154,8 +176,11 @@ static kw_status commit(kwi_staging *staging, kwi_change *changes, size_t change
     uint64_t version = publish(staging);
     kwi_registration *dead = NULL;
     finish(changes, change_count, &dead);
+    if (dispatcher->waiter_count > 0 && defines(changes, change_count)) {
+        kwi_world_wake();
+    }
     end_commit(defer_reclaim, dead);
-    kwi_listeners_tell(staging->dispatcher, &staging->events, version);
+    kwi_listeners_tell(dispatcher, &staging->events, version);
     if (out_version != NULL) {
         *out_version = version;
     }

@@ -322,7 +322,13 @@ kw_status kw_dispatcher_destroy(kw_dispatcher *take_dispatcher, kw_error *err)
     kwi_world_lock();
     uint64_t libraries = dispatcher->library_count;
     size_t observers = dispatcher->observers.count;
+    uint64_t waiters = dispatcher->waiter_count;
     kwi_world_unlock();
+    if (waiters > 0) {
+        return kwi_fail(err, KW_BUSY, "%llu %s for a definition in the dispatcher",
+                        (unsigned long long)waiters,
+                        waiters == 1 ? "thread waits" : "threads wait");
+    }
     if (libraries > 0) {
         return kwi_fail(err, KW_BUSY,
                         "the dispatcher still has %llu libraries; close, drain and destroy them",

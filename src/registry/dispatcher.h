@@ -28,6 +28,7 @@ struct kw_dispatcher {
     kw_operator *operators KWI_GUARDED_BY(kwi_role_writer);
     uint64_t operator_count KWI_GUARDED_BY(kwi_role_writer);
     uint64_t library_count KWI_GUARDED_BY(kwi_role_writer);
+    uint64_t waiter_count KWI_GUARDED_BY(kwi_role_writer); // threads in kw_operator_wait()
     kw_dispatcher *next KWI_GUARDED_BY(kwi_role_writer);
 
     // guard: lock writer. Newest first; those of `standard` are not among them but in

@@ -32,6 +32,7 @@
 #include "rcu/section.h"
 #include "rcu/thread.h"
 #include "registry/burial.h"
+#include "registry/world.h"
 
 #define ALL_FLAGS ((uint32_t)KW_FORK_AUTOMATIC | (uint32_t)KW_FORK_URCU)
 
@@ -87,6 +88,7 @@ static void forget_other_threads(void) KWI_UNCHECKED // the lock was taken for t
     kwi_forced_ends_after_fork_child();
     kwi_private_use_after_fork_child();
     kwi_burial_after_fork_child();
+    kwi_waits_after_fork_child();
 }
 
 void kw_fork_child(void)

@@ -14,6 +14,7 @@
 #include "rcu/holders.h"
 #include "rcu/section.h"
 #include "rcu/thread.h"
+#include "registry/backlog.h"
 #include "registry/dispatcher.h"
 #include "registry/operator.h"
 #include "registry/world.h"
@@ -64,6 +65,8 @@ void kw_statistics_get(kw_statistics *out_statistics)
     all.kernel_count = kwi_the_world.kernel_count;
     all.retired_count = kwi_the_world.reclaimer.retired_count;
     all.retired_bytes = kwi_the_world.reclaimer.retired_bytes;
+    all.backlog_waits = kwi_backlog_wait_count();
+    all.backlog_refusals = kwi_backlog_refusal_count();
     kwi_world_unlock();
     all.memory_bytes = kwi_memory_bytes();
     all.thread_blocks = kwi_thread_block_count();

@@ -10,6 +10,7 @@
 
 #include "base/lock.h"
 #include "base/memory.h"
+#include "base/pause.h"
 #include "base/yield.h"
 #include "rcu/section.h"
 #include "registry/burial.h"
@@ -26,6 +27,30 @@ void kwi_world_lock(void) KWI_UNCHECKED
 void kwi_world_unlock(void) KWI_UNCHECKED
 {
     kwi_unlock(KWI_LOCK_WRITER);
+}
+
+bool kwi_world_wait(uint64_t end_ns) KWI_UNCHECKED
+{
+    if (kwi_now_ns() >= end_ns) {
+        return false;
+    }
+    int cancel = kwi_cancel_hold(); // a cancelled wait would end with the lock held
+    kwi_lock_wait(KWI_LOCK_WRITER, end_ns);
+    kwi_cancel_restore(cancel);
+    return true;
+}
+
+void kwi_world_wake(void)
+{
+    kwi_lock_wake(KWI_LOCK_WRITER);
+}
+
+void kwi_waits_after_fork_child(void)
+{
+    kwi_locks_forget_waiters();
+    for (kw_dispatcher *each = kwi_the_world.dispatchers; each != NULL; each = each->next) {
+        each->waiter_count = 0;
+    }
 }
 
 void kwi_world_defer_array(kwi_old_array *array)

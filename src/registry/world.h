@@ -43,6 +43,11 @@ extern kwi_world kwi_the_world KWI_GUARDED_BY(kwi_role_writer);
 void kwi_world_lock(void) KWI_ACQUIRES(kwi_role_writer);
 void kwi_world_unlock(void) KWI_RELEASES(kwi_role_writer);
 
+// Sleeps, without the lock, until kwi_world_wake(), or for no reason. False when the monotonic
+// clock has reached `end_ns`; UINT64_MAX is never. Not a cancellation point.
+bool kwi_world_wait(uint64_t end_ns) KWI_REQUIRES(kwi_role_writer);
+void kwi_world_wake(void) KWI_REQUIRES(kwi_role_writer);
+
 // A grace period for everything retired so far, then a pass: frees what nobody uses, runs the
 // destructors of what died; and once more for what the pass unlinked under an older pin. Waits; not
 // inside a section, not with the lock.
@@ -53,6 +58,9 @@ void kwi_world_unlock_and_reclaim(kwi_registration *dead) KWI_RELEASES(kwi_role_
 
 // Without the pass: ends the records that a commit which defers reclaiming has found dead.
 void kwi_world_unlock_and_bury(kwi_registration *dead) KWI_RELEASES(kwi_role_writer);
+
+// In the child of a fork, with the lock: no other thread waits for a definition there.
+void kwi_waits_after_fork_child(void) KWI_REQUIRES(kwi_role_writer);
 
 // Keeps an array until a grace period is over.
 void kwi_world_defer_array(kwi_old_array *array) KWI_REQUIRES(kwi_role_writer);
