@@ -37,6 +37,7 @@ typedef struct kw_library_options {
     kw_key key;       // IMPL: the key of its kernels and fallbacks; Undefined: each names its own
     const char *file; // of the creation, for texts; NULL allowed. Copied
     uint32_t line;
+    const char *ns_as; // the namespace that `ns` stands for, see kw_library_find(). Copied
 } kw_library_options;
 
 /// Creates an empty library. `options` may be NULL.
@@ -97,6 +98,36 @@ KW_API KW_NODISCARD kw_status kw_library_close(kw_library *library, kw_error *er
 /// @since 0.1
 KW_API KW_NODISCARD kw_status kw_library_drain(kw_library *library, uint64_t timeout_ns,
                                                kw_error *err);
+
+// The longest full name of an operator, with its terminating zero.
+#define KW_OPERATOR_NAME_BYTES 256
+
+/// Finds an operator by the name that the library's own code writes for it: a name without a
+/// namespace has the library's, one with another namespace means just that.
+///
+/// A library with `ns_as` is *mapped*: where its texts write the namespace `ns`, in definitions,
+/// kernels and these look-ups, they mean `ns_as`. So two versions of one plugin can be loaded side
+/// by side, each in a namespace of its own. Dumps, errors and everybody else name the mapped one.
+///
+/// Fails as kw_operator_find() and kw_operator_find_typed() do.
+///
+/// @threads any; lock-free
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_library_find(const kw_library *library, const char *name,
+                                              const kw_operator **out_op, kw_error *err);
+KW_API KW_NODISCARD kw_status kw_library_find_typed(const kw_library *library, const char *name,
+                                                    const char *signature,
+                                                    const kw_operator **out_op, kw_error *err);
+
+/// Writes the full name under which kw_library_find() looks, for other look-ups by name. `size` is
+/// best KW_OPERATOR_NAME_BYTES.
+///
+/// @retval KW_INVALID_ARGUMENT  it does not fit
+/// @retval KW_MALFORMED_NAME    it is no operator name, or has no namespace and the library none
+/// @threads any; wait-free
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_library_full_name(const kw_library *library, const char *name,
+                                                   char *out_name, size_t size, kw_error *err);
 
 // What can hold a library.
 typedef enum kw_holder_kind {

@@ -36,9 +36,25 @@ static bool is_block(uint32_t kind)
     return kind == KW_LIBRARY_KIND_DEF || kind == KW_LIBRARY_KIND_FRAGMENT;
 }
 
+// A namespace that stands for another one. The caller has checked the other one.
+static kw_status check_mapped(const kw_library_options *options, kw_error *err)
+{
+    if (options->ns == NULL || !kwi_name_is_identifier(options->ns, strlen(options->ns))) {
+        return kwi_fail(err, KW_MALFORMED_NAME,
+                        "a library whose namespace is mapped to `%.64s` needs the namespace that "
+                        "its names are written with, an identifier",
+                        options->ns_as);
+    }
+    if (is_global(options->ns) || is_global(options->ns_as)) {
+        return kwi_fail(err, KW_NAMESPACE_RESERVED,
+                        "the namespace _ is for fallbacks of all; nothing is mapped from or to it");
+    }
+    return KW_OK;
+}
+
 kw_status kwi_kind_check(const kw_library_options *options, kw_error *err)
 {
-    const char *ns = options->ns;
+    const char *ns = options->ns_as != NULL ? options->ns_as : options->ns;
     const char *kind = kind_name(options->kind);
     const char *file = options->file != NULL ? options->file : "";
     if (options->kind > KW_LIBRARY_KIND_IMPL) {
@@ -51,6 +67,12 @@ kw_status kwi_kind_check(const kw_library_options *options, kw_error *err)
     if (ns == NULL && options->kind != KW_LIBRARY_KIND_FREE) {
         return kwi_fail(err, KW_MALFORMED_NAME, "a library of kind %s needs a namespace (%s:%u)",
                         kind, file, options->line);
+    }
+    if (options->ns_as != NULL) {
+        kw_status status = check_mapped(options, err);
+        if (status != KW_OK) {
+            return status;
+        }
     }
     if (is_global(ns) && options->kind != KW_LIBRARY_KIND_IMPL) {
         return kwi_fail(err, KW_NAMESPACE_RESERVED,

@@ -6,19 +6,17 @@
 
 #include "library/library.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 #include "base/options.h"
 #include "registry/dispatcher.h"
 #include "registry/world.h"
-#include "schema/name.h"
 
 static void free_library(kw_library *library)
 {
     if (library != NULL) {
         kwi_free_string(library->name);
         kwi_free_string(library->ns);
+        kwi_free_string(library->written_ns);
         kwi_free_string(library->file);
         kwi_free(library, sizeof *library);
     }
@@ -27,16 +25,19 @@ static void free_library(kw_library *library)
 // NULL: no memory.
 static kw_library *make_library(const kw_library_options *options, kw_dispatcher *dispatcher)
 {
-    const char *unnamed = options->ns != NULL ? options->ns : "library";
+    const char *ns = options->ns_as != NULL ? options->ns_as : options->ns;
+    const char *written_ns = options->ns_as != NULL ? options->ns : NULL;
+    const char *unnamed = ns != NULL ? ns : "library";
     kw_library *library = kwi_allocate(sizeof *library);
     if (library == NULL) {
         return NULL;
     }
     library->name = kwi_copy_string(options->name != NULL ? options->name : unnamed);
-    library->ns = kwi_copy_string(options->ns);
+    library->ns = kwi_copy_string(ns);
+    library->written_ns = kwi_copy_string(written_ns);
     library->file = kwi_copy_string(options->file != NULL ? options->file : "an unnamed file");
-    if (library->name == NULL || library->file == NULL ||
-        (options->ns != NULL && library->ns == NULL)) {
+    if (library->name == NULL || library->file == NULL || (ns != NULL && library->ns == NULL) ||
+        (written_ns != NULL && library->written_ns == NULL)) {
         free_library(library);
         return NULL;
     }
@@ -146,42 +147,6 @@ kw_status kw_library_destroy(kw_library *take_library, kw_error *err)
 const char *kw_library_name(const kw_library *library)
 {
     return library != NULL ? library->name : "";
-}
-
-kw_status kwi_library_full_name(const kw_library *library, const char *name, char *buffer,
-                                size_t size, kw_error *err)
-{
-    if (name == NULL) {
-        return kwi_fail(err, KW_INVALID_ARGUMENT, "an operator needs a name");
-    }
-    kw_status status = kwi_name_check(name, err);
-    if (status != KW_OK) {
-        return status;
-    }
-    kwi_name parts = kwi_name_split(name);
-    kwi_text text;
-    kwi_text_init(&text, buffer, size);
-    if (parts.ns.length == 0) {
-        if (library->ns == NULL) {
-            return kwi_fail(err, KW_MALFORMED_NAME,
-                            "`%s` has no namespace, and library %s has none to add; write "
-                            "\"namespace::%s\"",
-                            name, library->name, name);
-        }
-        kwi_text_add(&text, "%s::", library->ns);
-    } else if (library->ns != NULL &&
-               (strlen(library->ns) != parts.ns.length ||
-                strncmp(library->ns, name + parts.ns.offset, parts.ns.length) != 0)) {
-        return kwi_fail(err, KW_NAMESPACE_MISMATCH,
-                        "`%s` lies outside namespace `%s` of library %s, created at %s:%u", name,
-                        library->ns, library->name, library->file, library->owner.line);
-    }
-    kwi_text_add(&text, "%s", name);
-    if (text.wanted > KWI_NAME_MAX) {
-        return kwi_fail(err, KW_MALFORMED_NAME, "`%.64s...` is longer than %d bytes", name,
-                        KWI_NAME_MAX);
-    }
-    return KW_OK;
 }
 
 // One change -------------------------------------------------------------------------------------

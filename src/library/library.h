@@ -17,7 +17,8 @@ struct kw_library {
 
     // guard: immutable.
     char *name;
-    char *ns; // NULL: names carry their namespaces
+    char *ns;         // NULL: names carry their namespaces
+    char *written_ns; // what its texts write for `ns`; NULL: the same
     char *file;
     uint32_t kind; // a kw_library_kind
     kw_key key;    // Undefined: registrations name their own
@@ -41,11 +42,15 @@ kw_status kwi_kind_check_fallback(const kw_library *library, kw_error *err);
 // KW_KEY_CONFLICT if there are both and they differ; KW_UNKNOWN_KEY.
 kw_status kwi_kind_key(const kw_library *library, kw_key named, kw_key *out_key, kw_error *err);
 
-// Writes the full name of an operator that the library calls `name`.
+// Writes the full name of an operator that the library registers as `name`.
 //
 // KW_NAMESPACE_MISMATCH, KW_MALFORMED_NAME.
 kw_status kwi_library_full_name(const kw_library *library, const char *name, char *buffer,
                                 size_t size, kw_error *err);
+
+// Gives the schema that a kernel states for itself the namespace that its library's stands for, so
+// that texts show it.
+kw_status kwi_library_map_schema(const kw_library *library, kw_schema **schema, kw_error *err);
 
 // KW_BUSY, with a text that names one, while something needs the code of a library whose
 // registrations are gone. See Note [Leases].

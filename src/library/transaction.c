@@ -139,7 +139,8 @@ static void give_number(kw_registration *out_registration, const kwi_registratio
     }
 }
 
-// A record of the schema as the library means it: with its namespace if the text has none.
+// A record of the schema as the library means it: with its namespace if the text has none, or one
+// that stands for it.
 static kw_status make_definition(kw_library *library, const kw_definition *definition,
                                  kwi_definition **out_made, kw_error *err)
 {
@@ -152,11 +153,12 @@ static kw_status make_definition(kw_library *library, const kw_definition *defin
     char name[KWI_NAME_MAX + 1];
     status = kwi_library_full_name(library, schema->name, name, sizeof name, err);
     if (status == KW_OK && strcmp(name, schema->name) != 0) {
-        size_t bytes = strlen(library->ns) + 2 + strlen(schema->text) + 1;
+        const char *rest = schema->text + strlen(schema->name);
+        size_t bytes = strlen(name) + strlen(rest) + 1;
         char *full = kwi_allocate(bytes);
         kwi_text text;
         kwi_text_init(&text, full, full != NULL ? bytes : 0);
-        kwi_text_add(&text, "%s::%s", library->ns, schema->text);
+        kwi_text_add(&text, "%s%s", name, rest);
         kwi_definition_free(*out_made);
         *out_made = NULL;
         status = full != NULL
@@ -239,10 +241,11 @@ static kw_status stage_impl(kw_transaction *tx, kw_library *library, const char 
     if (status != KW_OK) {
         return status;
     }
-    char *copy = kwi_copy_string(full);
+    status = kwi_library_map_schema(library, &made->schema, err);
+    char *copy = status == KW_OK ? kwi_copy_string(full) : NULL;
     if (copy == NULL) {
         kwi_kernel_free(made);
-        return kwi_fail_memory(err);
+        return status == KW_OK ? kwi_fail_memory(err) : status;
     }
     kwi_change *change = add(tx, KWI_CHANGE_IMPL, library);
     change->kernel = made;

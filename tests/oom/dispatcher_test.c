@@ -39,6 +39,7 @@ static kw_status step_create_library(kwt_scene *scene)
                                         .dispatcher = scene->dispatcher,
                                         .name = "name",
                                         .ns = "ns",
+                                        .ns_as = "meant",
                                         .tensor_type = &kwt_tensor_type};
     kw_library *library = NULL;
     kw_status status = kw_library_create(&options, &library, NULL);
@@ -53,7 +54,7 @@ static kw_status step_create_library(kwt_scene *scene)
 Test(dispatcher, create_library)
 {
     const kwt_step_plan plan = {NULL, step_create_library, NULL, 0, NULL};
-    cr_expect_gt(kwt_fail_each(&plan), 4);
+    cr_expect_gt(kwt_fail_each(&plan), 5);
 }
 
 Test(dispatcher, library_that_brings_the_tensor_type)

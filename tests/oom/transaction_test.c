@@ -114,6 +114,56 @@ Test(transaction, define_symbolic_after_a_plain_kernel)
     cr_expect_gt(kwt_fail_each(&plan), 10);
 }
 
+static kw_library *mapped_library;
+
+static void make_mapped(kwt_scene *scene)
+{
+    know_names(scene);
+    const kw_library_options options = {
+        .struct_size = sizeof options,
+        .dispatcher = scene->dispatcher,
+        .ns = "written",
+        .ns_as = "t",
+    };
+    KWT_OK(kw_library_create(&options, &mapped_library, NULL));
+    kwt_remove(mapped_library, kwt_define(mapped_library, "written::g(Tensor x) -> int"));
+}
+
+static kw_status step_mapped(kwt_scene *scene)
+{
+    const kw_definition definition = KW_DEFINE("written::f(Tensor x) -> int");
+    kw_kernel_descriptor kernel = KWT_T_I(0);
+    kernel.schema = "written::f(Tensor x) -> int";
+    kw_transaction *tx = NULL;
+    kw_status status = kw_transaction_begin(scene->dispatcher, &tx, NULL);
+    if (status != KW_OK) {
+        return status;
+    }
+    status = kw_transaction_define(tx, mapped_library, &definition, NULL, NULL);
+    if (status == KW_OK) {
+        status =
+            kw_transaction_impl(tx, mapped_library, "written::f", KW_KEY_CPU, &kernel, NULL, NULL);
+    }
+    if (status != KW_OK) {
+        kw_transaction_abort(tx);
+        return status;
+    }
+    return kw_transaction_commit(tx, NULL, NULL, NULL);
+}
+
+static void end_mapped(kwt_scene *scene)
+{
+    cr_assert(kwt_is_visible(scene->dispatcher, "t::f"));
+    kwt_end_library(mapped_library);
+}
+
+// Names and schemas of a library whose namespace stands for another one.
+Test(transaction, mapped_namespace)
+{
+    const kwt_step_plan plan = {make_mapped, step_mapped, end_mapped, 0, NULL};
+    cr_expect_gt(kwt_fail_each(&plan), 20);
+}
+
 static void define_symbolic_s(kwt_scene *scene)
 {
     know_names(scene);
