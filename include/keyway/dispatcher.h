@@ -287,8 +287,8 @@ typedef struct kw_statistics {
     // Replaced tables whose grace period nobody has waited for yet, as after deferring commits.
     uint64_t deferred_count;
     uint64_t deferred_bytes;
-    uint64_t lease_count;     // objects, listeners and other leases that hold a library
-    uint64_t backlog_waits;   // commits that waited for the backlog to shrink (backlog.h)
+    uint64_t lease_count;   // objects, listeners and other leases that hold a library
+    uint64_t backlog_waits; // commits that waited for the backlog to shrink (backlog.h)
     uint64_t backlog_refusals;
 } kw_statistics;
 

@@ -36,8 +36,8 @@ void kwi_unlock(kwi_lock_rank rank)
     (void)pthread_mutex_unlock(&mutexes[rank]);
 }
 
-// One for all ranks: who wakes for no reason looks again. It waits on the monotonic clock, for which
-// there is no static initialiser.
+// One for all ranks: who wakes for no reason looks again. It waits on the monotonic clock, for
+// which there is no static initialiser.
 static pthread_cond_t woken;
 static pthread_once_t woken_once = PTHREAD_ONCE_INIT;
 
@@ -76,7 +76,8 @@ void kwi_lock_wake(kwi_lock_rank rank)
 
 void kwi_locks_forget_waiters(void)
 {
-    // The condition may count threads that the child does not have; it is made again, not destroyed.
+    // The condition may count threads that the child does not have; it is made again, not
+    // destroyed.
     (void)pthread_once(&woken_once, make_woken);
     make_woken();
 }

@@ -11,10 +11,12 @@
 #include <keyway/backlog.h>
 #include <keyway/inline/table.h>
 
+#include "base/lock.h"
 #include "base/options.h"
 #include "base/pause.h"
 #include "base/text.h"
 #include "rcu/holders.h"
+#include "registry/burial.h"
 #include "registry/operator.h"
 #include "registry/world.h"
 #include "value/lease.h"

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "rcu/holders.h"
 #include "rcu/section.h"
+#include "registry/burial.h"
 #include "registry/dispatcher.h"
 #include "registry/intern.h"
 #include "registry/world.h"
