@@ -172,6 +172,12 @@ KW_API KW_NODISCARD kw_status kw_library_holders(const kw_library *library,
 /// Returns the library's name; valid as long as the library.
 KW_API const char *kw_library_name(const kw_library *library);
 
+/// Returns the dispatcher that the library registers in.
+///
+/// @threads any; wait-free
+/// @since 0.1
+KW_API kw_dispatcher *kw_library_dispatcher(const kw_library *library);
+
 KW_END_DECLS
 
 #endif // KW_LIBRARY_H

@@ -149,6 +149,11 @@ const char *kw_library_name(const kw_library *library)
     return library != NULL ? library->name : "";
 }
 
+kw_dispatcher *kw_library_dispatcher(const kw_library *library)
+{
+    return library != NULL ? library->owner.dispatcher : NULL;
+}
+
 // One change -------------------------------------------------------------------------------------
 
 static kw_status begin(kw_library *library, kw_transaction **out_tx, kw_error *err)
