@@ -34,6 +34,9 @@ KW_BEGIN_DECLS
 #define KW_SLOT_COUNT 138         // runtime keys, so slots of a table
 #define KW_KEY_LIMIT 157          // one more than the largest number of a key
 
+// The number of this numbering. Code that has numbers of keys compiled in fits hosts with the same.
+#define KW_KEY_NUMBERING 1
+
 // X(name, number). Bit number - 1 of a key set is the backend's. Meta comes last, so that it beats
 // every other backend in a set.
 #define KW_BACKEND_LIST(X)                                                                         \

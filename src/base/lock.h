@@ -19,10 +19,11 @@
 
 typedef enum kwi_lock_rank {
     KWI_LOCK_STARTUP = 0, // kw_startup() commits blocks, whose functions run under it
-    KWI_LOCK_DEFAULT = 1, // the default dispatcher is made
-    KWI_LOCK_WRITER = 2,  // the writer lock; registry/world.h takes it
-    KWI_LOCK_SHARED = 3,  // the list of shared snapshots; rcu/shared.h takes it
-    KWI_LOCK_COUNT = 4
+    KWI_LOCK_PLUGIN = 1,  // what is known of plugins; plugin/plugins.h takes it
+    KWI_LOCK_DEFAULT = 2, // the default dispatcher is made
+    KWI_LOCK_WRITER = 3,  // the writer lock; registry/world.h takes it
+    KWI_LOCK_SHARED = 4,  // the list of shared snapshots; rcu/shared.h takes it
+    KWI_LOCK_COUNT = 5
 } kwi_lock_rank;
 
 void kwi_lock(kwi_lock_rank rank);

@@ -26,6 +26,7 @@ typedef struct KWI_ROLE_ATTRIBUTE(capability("mutex")) kwi_role {
 } kwi_role;
 
 extern kwi_role kwi_role_writer;
+extern kwi_role kwi_role_plugin; // what is known of plugins; taken before the writer's
 extern kwi_role kwi_role_shared; // the list of shared snapshots; taken after the writer's
 
 #endif // KWI_BASE_ROLE_H

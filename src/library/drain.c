@@ -171,11 +171,9 @@ static kw_status check_caller(const kw_library *library, uint64_t timeout_ns, kw
     return KW_OK;
 }
 
-// One look: KW_OK when drained, KW_BUSY with the text otherwise.
-static kw_status try_drain(kw_library *library, kw_error *err)
+kw_status kwi_library_look(kw_library *library, kw_error *err)
 {
     kwi_owner *owner = &library->owner;
-    kwi_world_reclaim();
     report found = {.owner = owner};
     kwi_world_lock();
     bool is_closed = owner->is_closed;
@@ -192,6 +190,13 @@ static kw_status try_drain(kw_library *library, kw_error *err)
         return kwi_library_check_leases(library, err);
     }
     return found.is_self ? refuse_self(library, err) : refuse_busy(library, &found, alive, err);
+}
+
+// One look: KW_OK when drained, KW_BUSY with the text otherwise.
+static kw_status try_drain(kw_library *library, kw_error *err)
+{
+    kwi_world_reclaim();
+    return kwi_library_look(library, err);
 }
 
 kw_status kw_library_drain(kw_library *library, uint64_t timeout_ns, kw_error *err)

@@ -6,6 +6,7 @@
 
 #include "library/library.h"
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "registry/dispatcher.h"
@@ -142,6 +143,17 @@ kw_status kw_library_destroy(kw_library *take_library, kw_error *err)
     kwi_pointers_fini(&library->owner.registrations);
     free_library(library);
     return KW_OK;
+}
+
+void kwi_library_discard(kw_library *library)
+{
+    if (library != NULL) {
+        kwi_world_lock();
+        library->owner.is_closed = true;
+        kwi_world_unlock();
+        kw_status status = kw_library_destroy(library, NULL);
+        KWI_ASSERT(status == KW_OK);
+    }
 }
 
 const char *kw_library_name(const kw_library *library)

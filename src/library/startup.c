@@ -7,7 +7,6 @@
 #include <keyway/inline/cell.h>
 #include <keyway/startup.h>
 
-#include "base/assert.h"
 #include "base/lock.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -146,17 +145,11 @@ static kw_status run_all(const kw_block_record *records, kw_dispatcher *dispatch
     return status;
 }
 
-// Libraries of a failed start: they hold nothing, so they are closed without a commit, and
-// destroying them cannot fail.
-static void destroy_all(kwi_pointers *libraries)
+// Libraries of a failed start hold nothing.
+static void discard_all(kwi_pointers *libraries)
 {
     for (size_t i = 0; i < libraries->count; i++) {
-        kw_library *library = libraries->items[i];
-        kwi_world_lock();
-        library->owner.is_closed = true;
-        kwi_world_unlock();
-        kw_status status = kw_library_destroy(library, NULL);
-        KWI_ASSERT(status == KW_OK);
+        kwi_library_discard(libraries->items[i]);
     }
 }
 
@@ -175,7 +168,7 @@ static kw_status commit_records(kw_block_record *records, kw_dispatcher *dispatc
         kw_transaction_abort(tx);
     }
     if (status != KW_OK) {
-        destroy_all(&libraries);
+        discard_all(&libraries);
     }
     kwi_pointers_fini(&libraries);
     return status;

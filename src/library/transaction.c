@@ -38,6 +38,12 @@ kw_status kw_transaction_begin(kw_dispatcher *dispatcher, kw_transaction **out_t
     return KW_OK;
 }
 
+const kwi_change *kwi_transaction_changes(const kw_transaction *tx, size_t *out_count)
+{
+    *out_count = tx->count;
+    return tx->changes;
+}
+
 static void free_transaction(kw_transaction *tx)
 {
     for (size_t i = 0; i < tx->count; i++) {
