@@ -248,9 +248,9 @@ uint32_t kwi_plugin_version_unmap(kwi_plugin_version *version)
     if (version->handle == NULL) {
         return 0; // compiled in, or never mapped
     }
-    uint32_t own = kwi_plugin_retention_of(version) & ~(uint32_t)LOADER_REASONS;
-    if (own != 0) {
-        return own; // not safe, or not wanted
+    uint32_t reasons = kwi_plugin_retention_of(version);
+    if ((reasons & ~(uint32_t)LOADER_REASONS) != 0) {
+        return reasons; // not safe, or not wanted
     }
     (void)dlclose(version->handle);
     return kwi_plugin_version_is_mapped(version) ? guess_reason(version) : 0;
