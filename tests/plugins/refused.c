@@ -134,6 +134,12 @@ static void static_blocks_are_refused(void)
     host_refuse(host_path("blocks"), KW_PLUGIN_MISMATCH, "blocks of static registration");
 }
 
+static void another_layout_is_refused_before_it_is_loaded(void)
+{
+    host_refuse(host_path("newer_layout"), KW_PLUGIN_MISMATCH,
+                "built for the layout 2; this host has 1");
+}
+
 // B-26 -------------------------------------------------------------------------------------------
 
 static void each_mismatch_has_its_text(void)
@@ -267,6 +273,7 @@ int main(int argc, char **argv)
     RUN(what_exports_no_descriptor_is_refused);
     RUN(what_the_loader_refuses_is_refused);
     RUN(static_blocks_are_refused);
+    RUN(another_layout_is_refused_before_it_is_loaded);
     RUN(each_mismatch_has_its_text);
     RUN(what_fits_is_loaded);
     RUN(a_dispatcher_without_tensors_refuses_those_of_a_plugin);
