@@ -171,7 +171,8 @@ typedef enum kw_plugin_retention {
     KW_RETAINED_OWN_THREADS = 1 << 5,     // it starts threads and never joins any
     KW_RETAINED_EXCEPTION = 1 << 6,       // an exception left its start or stop
     KW_RETAINED_BY_OTHER_OBJECT = 1 << 7, // nothing of the above: another object or handle needs it
-    KW_RETAINED_STATIC = 1 << 8           // it is compiled in
+    KW_RETAINED_STATIC = 1 << 8,          // it is compiled in
+    KW_RETAINED_BY_STOP = 1 << 9 // it was not wanted, and its stop said that it is not done
 } kw_plugin_retention;
 
 /// One version of a plugin. Borrowed for the call.

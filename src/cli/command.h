@@ -22,6 +22,7 @@ int cli_keyset_command(int argc, char **argv);
 int cli_explain_command(int argc, char **argv);
 int cli_schema_command(int argc, char **argv);
 int cli_gen_command(int argc, char **argv); // in src/gen
+int cli_plugin_command(int argc, char **argv);
 
 // The one command that takes two operands.
 #define CLI_SCHEMA_DIFF "schema diff"

@@ -28,6 +28,10 @@ static const char help[] =
     "  gen OPS_FILE -o DIR [--name STEM] [--namespace NS] [--tensor-type TYPE]\n"
     "      [--tensor-keys FUNCTION] [--include HEADER]...\n"
     "                           make typed C functions, STEM.h and STEM.c, of declarations\n"
+    "  plugin inspect [--json] FILE\n"
+    "                           print what a plugin would register, without registering it\n"
+    "  plugin try [--json] FILE [OPERATOR...]\n"
+    "                           load a plugin, run its own tests, unload it, and look for leaks\n"
     "  help                     print this\n"
     "  --version                print the version\n"
     "\n"
@@ -66,7 +70,7 @@ typedef struct known_command {
 static const known_command commands[] = {
     {"keys", cli_keys_command},       {"keyset", cli_keyset_command},
     {"explain", cli_explain_command}, {"schema", cli_schema_command},
-    {"gen", cli_gen_command},
+    {"gen", cli_gen_command},         {"plugin", cli_plugin_command},
 };
 
 static bool is_one_of(const char *word, const char *a, const char *b, const char *c)

@@ -172,6 +172,7 @@ void kwi_plugin_retention_text(uint32_t retention, const char *unique_name, char
         {KW_RETAINED_EXCEPTION, "an exception left its start or stop"},
         {KW_RETAINED_BY_OTHER_OBJECT, "another object or handle in the process needs it"},
         {KW_RETAINED_STATIC, "it is compiled in"},
+        {KW_RETAINED_BY_STOP, "it was not wanted, and its stop said that it is not done"},
     };
     kwi_text text;
     kwi_text_init(&text, buffer, size);

@@ -34,7 +34,7 @@ static void end(inspection *made)
     kw_transaction_abort(made->tx);
     if (made->has_started && version->descriptor.stop != NULL && made->is_over &&
         version->descriptor.stop(&ignored) != KW_OK) {
-        version->keep_mapped = true; // it says that it cannot go
+        version->has_refused_stop = true;
     }
     kwi_plugin_picture_destroy(made->picture);
     kwi_plugin_discard_library(version);

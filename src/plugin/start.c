@@ -92,7 +92,7 @@ static kw_status commit(attempt *made, kw_error *err)
     (void)kwi_plugin_fail(made->version, err, status, "cannot be registered", &why);
     // It has started, and nothing of it is registered.
     if (made->version->descriptor.stop != NULL && made->version->descriptor.stop(&why) != KW_OK) {
-        made->version->keep_mapped = true; // it says that it cannot go
+        made->version->has_refused_stop = true;
     }
     return status;
 }

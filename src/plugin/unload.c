@@ -14,7 +14,7 @@
 // What we decided ourselves cannot change any more; what the loader keeps it may let go later.
 #define OWN_REASONS                                                                                \
     (KW_RETAINED_BY_OPTION | KW_RETAINED_THREAD_KEYS | KW_RETAINED_OWN_THREADS |                   \
-     KW_RETAINED_EXCEPTION)
+     KW_RETAINED_EXCEPTION | KW_RETAINED_BY_STOP)
 
 // Forgets a version whose object is gone, or that never had one.
 static void forget(kwi_plugin_version *version) KWI_EXCLUDES(kwi_role_plugin)

@@ -54,10 +54,16 @@ static kw_status make_copy(kwi_plugin_version *version, const kwi_plugin_source 
     if (status == KW_OK) {
         status = check_facts(&version->facts, &why);
     }
-    return status == KW_OK || status == KW_NO_MEMORY
-               ? (status == KW_OK ? KW_OK : kwi_fail_memory(err))
-               : kwi_plugin_fail(version, err, status,
-                                 status == KW_NOT_A_PLUGIN ? "is none" : "does not fit", &why);
+    switch (status) {
+    case KW_OK:
+        return KW_OK;
+    case KW_NO_MEMORY:
+        return kwi_fail_memory(err);
+    case KW_NOT_A_PLUGIN:
+        return kwi_fail(err, status, "%s is no plugin: %s", version->copy->path, why.text);
+    default:
+        return kwi_plugin_fail(version, err, status, "does not fit", &why);
+    }
 }
 
 kw_status kwi_plugin_version_create(const kwi_plugin_source *source,
@@ -240,7 +246,8 @@ uint32_t kwi_plugin_retention_of(const kwi_plugin_version *version)
     if (version->copy == NULL) {
         return KW_RETAINED_STATIC;
     }
-    return version->facts.retention | (version->keep_mapped ? KW_RETAINED_BY_OPTION : 0);
+    return version->facts.retention | (version->keep_mapped ? KW_RETAINED_BY_OPTION : 0) |
+           (version->has_refused_stop ? KW_RETAINED_BY_STOP : 0);
 }
 
 uint32_t kwi_plugin_version_unmap(kwi_plugin_version *version)

@@ -39,6 +39,7 @@ typedef struct kwi_plugin_version {
 
     // guard: thread. Of whoever brings it up or takes it down; others read it from SERVING on.
     void *handle;
+    bool has_refused_stop;           // when it was not wanted; nobody asks again
     kw_plugin_descriptor descriptor; // completed by zeros
     char name[KWI_PLUGIN_WORD_MAX + 1];
     char text[KWI_PLUGIN_WORD_MAX + 1];        // its version, for people

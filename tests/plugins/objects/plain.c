@@ -1,10 +1,16 @@
-// The smallest plugin: one operator, one kernel.
+// The smallest plugin: one operator, one kernel. With LEAKS each start loses a hundred bytes.
 //
 // Layer:   test
 // Threads: any, but for start.
 // SPDX-License-Identifier: MIT
 
+#include <stdlib.h>
+
 #include "plugin.h"
+
+#ifdef LEAKS
+static void *volatile lost;
+#endif
 
 static kw_status add(const kw_kernel *self, kw_keyset keys, void *x, int64_t n, int64_t *out_0)
 {
@@ -18,6 +24,9 @@ static kw_status add(const kw_kernel *self, kw_keyset keys, void *x, int64_t n, 
 static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transaction *tx,
                        kw_error *err)
 {
+#ifdef LEAKS
+    lost = malloc(100);
+#endif
     return plugin_stage(api, library, tx, PLUGIN_SCHEMA, "p::f", add, err);
 }
 
