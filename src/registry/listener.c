@@ -176,13 +176,9 @@ static bool add_listener(kw_dispatcher *dispatcher, kwi_listener *listener, kwi_
     return true;
 }
 
-kw_status kw_dispatcher_listen(kw_dispatcher *dispatcher, const kw_listener *listener,
-                               uint64_t *out_id, kw_error *err)
+// A copy that holds the library it names.
+static kw_status make_listener(const kw_listener *listener, kwi_listener **out_made, kw_error *err)
 {
-    if (dispatcher == NULL || out_id == NULL) {
-        return kwi_fail(err, KW_INVALID_ARGUMENT,
-                        "a listener needs a dispatcher and a place for its number");
-    }
     kw_status status = kwi_options_check(listener, sizeof *listener, "kw_listener", err);
     if (status != KW_OK) {
         return status;
@@ -197,10 +193,26 @@ kw_status kw_dispatcher_listen(kw_dispatcher *dispatcher, const kw_listener *lis
     made->listener = *listener;
     if (listener->library != NULL) {
         status = kwi_lease_take(kwi_lessor_of(listener->library), "listener", &made->lease, err);
-        if (status != KW_OK) {
-            kwi_free(made, sizeof *made);
-            return status;
-        }
+    }
+    if (status != KW_OK) {
+        kwi_free(made, sizeof *made);
+        return status;
+    }
+    *out_made = made;
+    return KW_OK;
+}
+
+kw_status kw_dispatcher_listen(kw_dispatcher *dispatcher, const kw_listener *listener,
+                               uint64_t *out_id, kw_error *err)
+{
+    if (dispatcher == NULL || out_id == NULL) {
+        return kwi_fail(err, KW_INVALID_ARGUMENT,
+                        "a listener needs a dispatcher and a place for its number");
+    }
+    kwi_listener *made = NULL;
+    kw_status status = make_listener(listener, &made, err);
+    if (status != KW_OK) {
+        return status;
     }
     kwi_pointers events = {0};
     kwi_world_lock();
