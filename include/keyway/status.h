@@ -77,7 +77,7 @@ KW_BEGIN_DECLS
     X(ALIAS_KEY, 67, "an alias key has no slot of its own")                                        \
     X(NO_BACKEND_LEFT, 68, "every PrivateUse backend has a name already")                          \
     X(BACKEND_NAME_TAKEN, 69, "the name belongs to another backend or key")                        \
-    X(DUPLICATE_KERNEL, 75, "the operator has a kernel for this key already")                        \
+    X(DUPLICATE_KERNEL, 75, "the operator has a kernel for this key already")                      \
     /* Plugins. */                                                                                 \
     X(FILE_NOT_READABLE, 90, "the file cannot be read")                                            \
     X(NOT_A_PLUGIN, 91, "the file is no plugin")                                                   \

@@ -4,11 +4,11 @@
 // Threads: see the members. A version is brought up, and taken down, by one thread at a time.
 // SPDX-License-Identifier: MIT
 //
-// V1  While a version is serving, its library is open; from CLOSED on it is closed.
-// V2  The code of a version is unmapped only when its library has been drained and destroyed and
+// Z1  While a version is serving, its library is open; from CLOSED on it is closed.
+// Z2  The code of a version is unmapped only when its library has been drained and destroyed and
 //     its stop has answered KW_OK.
-// V3  Whoever takes a version down has claimed it; nobody else touches its library then.
-// V4  The lock of plugins is never held while code of a plugin, the loader, or a wait runs. It is
+// Z3  Whoever takes a version down has claimed it; nobody else touches its library then.
+// Z4  The lock of plugins is never held while code of a plugin, the loader, or a wait runs. It is
 //     taken before the writer lock, never inside it.
 
 #ifndef KWI_PLUGIN_VERSION_H

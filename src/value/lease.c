@@ -90,7 +90,7 @@ void kw_lease_end(kw_lease *take_lease)
     (void)kwi_u64_add_relaxed(&lease_count, UINT64_MAX);       // relaxed: statistics; one fewer
     (void)kwi_u64_add_relaxed(&take_lease->count, UINT64_MAX); // relaxed: for texts; one fewer
     KWI_YIELD_OFTEN();
-    // U2: the last touch of the library. [pair: lease]
+    // Y2: the last touch of the library. [pair: lease]
     uint64_t before = kwi_u64_sub_release(&lessor->outstanding, 1);
     KWI_ASSERT(before > 0);
 }

@@ -11,8 +11,8 @@
 // miss one that moves while it is formed, such as an object that another one's destructor makes.
 // Beside it each sort counts its own, so that a text can name one.
 //
-// U1  A lease is counted from before its thing exists until its destroy function has returned.
-// U2  The decrement of `outstanding` is the last thing that a thread does with a library on the
+// Y1  A lease is counted from before its thing exists until its destroy function has returned.
+// Y2  The decrement of `outstanding` is the last thing that a thread does with a library on the
 //     account of a lease: neither the lessor, nor the lease, nor code of the library is touched
 //     after it.
 //
