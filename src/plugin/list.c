@@ -48,7 +48,8 @@ static void add_holders(kwi_plugin_picture *picture, const kwi_plugin_version *v
     if (kwi_library_look(version->library, &held) == KW_BUSY) {
         memcpy(picture->held_by, held.text, sizeof picture->held_by);
     }
-    picture->info.object_count = 0; // objects with a destroy function of the plugin's: none yet
+    const char *what = NULL;
+    picture->info.object_count = kwi_lessor_outstanding(&version->library->owner.lessor, &what);
 }
 
 static uint64_t count_registrations(const kw_library *library)

@@ -8,8 +8,10 @@
 
 #include "base/text.h"
 #include "library/library.h"
+#include "plugin/facts.h"
 #include "plugin/picture.h"
 #include "plugin/plugins.h"
+#include "registry/listener.h"
 
 // What we decided ourselves cannot change any more; what the loader keeps it may let go later.
 #define OWN_REASONS                                                                                \
@@ -32,6 +34,12 @@ static void forget(kwi_plugin_version *version) KWI_EXCLUDES(kwi_role_plugin)
 
 static void retain(kwi_plugin_version *version, uint32_t retention) KWI_EXCLUDES(kwi_role_plugin)
 {
+    char reasons[KWI_EVENT_TEXT_BYTES];
+    char sentence[KWI_EVENT_TEXT_BYTES];
+    kwi_text text;
+    kwi_plugin_retention_text(retention, "", reasons, sizeof reasons);
+    kwi_text_init(&text, sentence, sizeof sentence);
+    kwi_text_add(&text, "plugin %s %s stays mapped: %s", version->name, version->text, reasons);
     kwi_plugins_lock();
     version->state = KW_PLUGIN_RETAINED;
     version->retention = retention;
@@ -48,6 +56,7 @@ static void retain(kwi_plugin_version *version, uint32_t retention) KWI_EXCLUDES
         kwi_plugin_copy_close(version->copy);
     }
     kwi_plugins_unlock();
+    kwi_event_tell(KW_EVENT_PLUGIN_RETAINED, NULL, sentence);
 }
 
 // Whoever asks what holds the library does so under the lock.

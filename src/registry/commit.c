@@ -14,6 +14,7 @@
 #include "registry/change.h"
 #include "registry/dispatcher.h"
 #include "registry/lint.h"
+#include "registry/listener.h"
 #include "registry/observer.h"
 #include "registry/world.h"
 
@@ -171,6 +172,10 @@ static kw_status commit(kwi_staging *staging, kwi_change *changes, size_t change
     }
     if (status != KW_OK) {
         kwi_world_unlock();
+        if (status == KW_BACKLOG_FULL) {
+            kwi_event_tell(KW_EVENT_BACKLOG, NULL,
+                           "a commit was refused: too much memory waits to be reclaimed");
+        }
         return status;
     }
     uint64_t version = publish(staging);

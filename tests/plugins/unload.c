@@ -233,13 +233,31 @@ static void end_thread(crew *team)
     crew_join(team);
 }
 
+static unsigned retained_count;
+
+static void hear(const kw_event *event, void *context)
+{
+    (void)context;
+    if (event->kind == KW_EVENT_PLUGIN_RETAINED) {
+        CHECK(strstr(event->current, "plugin thread_key 1 stays mapped: ") != NULL &&
+                  strstr(event->current, "never deletes any") != NULL,
+              "the event says: %s", event->current);
+        retained_count++;
+    }
+}
+
 static void thread_keys_keep_a_plugin(void)
 {
+    uint64_t id = 0;
+    const kw_listener listener = {.struct_size = sizeof listener, .event = hear};
+    MUST(kw_dispatcher_listen(kw_dispatcher_default(), &listener, &id, NULL));
     crew team;
     kw_plugin *plugin;
     load_and_call(&team, &plugin, "thread_key");
     host_unload(plugin);
     expect_retained("thread_key", KW_RETAINED_THREAD_KEYS, "never deletes any");
+    CHECK(retained_count == 1, "%u events are told", retained_count);
+    MUST(kw_dispatcher_unlisten(kw_dispatcher_default(), id));
     end_thread(&team);
 }
 

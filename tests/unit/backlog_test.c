@@ -54,6 +54,32 @@ Test(backlog, there_is_no_limit_unless_one_is_set)
     KWT_OK(kw_snapshot_close(&snapshot));
 }
 
+static void count_refusals(const kw_event *event, void *context)
+{
+    *(int *)context += event->kind == KW_EVENT_BACKLOG ? 1 : 0;
+}
+
+// S84
+Test(backlog, refusal_is_told_to_listeners)
+{
+    begin(4);
+    limit((kw_backlog_limits){.table_count = 1});
+    int refusals = 0;
+    uint64_t id = 0;
+    const kw_listener listener = {
+        .struct_size = sizeof listener, .event = count_refusals, .context = &refusals};
+    KWT_OK(kw_dispatcher_listen(dispatcher, &listener, &id, NULL));
+    kw_snapshot snapshot;
+    KWT_OK(kw_snapshot_open(&snapshot));
+    KWT_OK(override(0, NULL));
+    KWT_STATUS(KW_BACKLOG_FULL, override(1, NULL));
+    cr_expect_eq(refusals, 1);
+    KWT_OK(kw_snapshot_close(&snapshot));
+    KWT_OK(override(1, NULL));
+    cr_expect_eq(refusals, 1);
+    KWT_OK(kw_dispatcher_unlisten(dispatcher, id));
+}
+
 // S84
 Test(backlog, snapshot_that_makes_reclaiming_impossible_leads_to_a_refusal)
 {
