@@ -250,25 +250,33 @@ kw_status kw_dispatcher_create(const kw_dispatcher_options *options, kw_dispatch
     return status;
 }
 
+// Stored once with release, by its maker. [pair: default-dispatcher]
+static kwi_ptr_cell default_dispatcher;
+
+static kw_status make_default(kw_dispatcher **out_dispatcher, kw_error *err)
+{
+    kw_dispatcher *dispatcher = NULL;
+    kw_status status = kw_dispatcher_create(NULL, &dispatcher, err);
+    if (dispatcher != NULL) {
+        dispatcher->is_default = true;
+        kwi_ptr_store_release(&default_dispatcher, dispatcher); // [pair: default-dispatcher]
+        *out_dispatcher = dispatcher;
+    }
+    return status;
+}
+
 kw_status kwi_dispatcher_default(kw_dispatcher **out_dispatcher, kw_error *err)
 {
-    static kwi_ptr_cell made; // [pair: default-dispatcher] stored once with release
-    kw_dispatcher *dispatcher = kwi_ptr_load_acquire(&made); // [pair: default-dispatcher]
+    kw_dispatcher *made = kwi_ptr_load_acquire(&default_dispatcher); // [pair: default-dispatcher]
     kw_status status = KW_OK;
-    if (dispatcher == NULL) {
+    if (made == NULL) {
         kwi_lock(KWI_LOCK_DEFAULT);
-        dispatcher = kwi_ptr_load_relaxed(&made); // relaxed: under the mutex
-        if (dispatcher == NULL) {
-            status = kw_dispatcher_create(NULL, &dispatcher, err);
-        }
-        if (status == KW_OK && !dispatcher->is_default) {
-            dispatcher->is_default = true;
-            kwi_ptr_store_release(&made, dispatcher); // [pair: default-dispatcher]
-        }
+        made = kwi_ptr_load_relaxed(&default_dispatcher); // relaxed: under the lock
+        status = made == NULL ? make_default(&made, err) : KW_OK;
         kwi_unlock(KWI_LOCK_DEFAULT);
     }
     if (status == KW_OK) {
-        *out_dispatcher = dispatcher;
+        *out_dispatcher = made;
     }
     return status;
 }
