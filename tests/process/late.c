@@ -129,7 +129,7 @@ static int open_plugins(int from, int to)
         char name[32];
         (void)snprintf(name, sizeof name, "plugin%d.so", i);
         plugins[i] = dlopen(scratch_path(name), RTLD_NOW | RTLD_LOCAL);
-        const char *text = plugins[i] == NULL ? dlerror() : NULL;
+        const char *text = plugins[i] == NULL ? dlerror() : "";
         CHECK(plugins[i] != NULL || strstr(text, "static TLS") != NULL, "plugin %d: %s", i, text);
         count += plugins[i] != NULL ? 1 : 0;
     }
