@@ -6,7 +6,6 @@
 
 #include "library/library.h"
 
-#include "base/assert.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "registry/dispatcher.h"
@@ -145,15 +144,15 @@ kw_status kw_library_destroy(kw_library *take_library, kw_error *err)
     return KW_OK;
 }
 
-void kwi_library_discard(kw_library *library)
+kw_status kwi_library_discard(kw_library *library)
 {
-    if (library != NULL) {
-        kwi_world_lock();
-        library->owner.is_closed = true;
-        kwi_world_unlock();
-        kw_status status = kw_library_destroy(library, NULL);
-        KWI_ASSERT(status == KW_OK);
+    if (library == NULL) {
+        return KW_OK;
     }
+    kwi_world_lock();
+    library->owner.is_closed = true;
+    kwi_world_unlock();
+    return kw_library_destroy(library, NULL);
 }
 
 const char *kw_library_name(const kw_library *library)

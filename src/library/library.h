@@ -55,8 +55,10 @@ kw_status kwi_library_map_schema(const kw_library *library, kw_schema **schema, 
 // KW_BUSY, with a text that names one, while something needs the code of a library whose
 // registrations are gone. See Note [Leases].
 kw_status kwi_library_check_leases(const kw_library *library, kw_error *err);
-// Ends a library of which nothing is registered, without a commit. NULL is allowed.
-void kwi_library_discard(kw_library *library) KWI_EXCLUDES(kwi_role_writer);
+
+// Ends a library of which nothing is registered, without a commit. NULL is allowed. KW_BUSY if
+// something needs it all the same: then it is closed, and can be drained.
+kw_status kwi_library_discard(kw_library *library) KWI_EXCLUDES(kwi_role_writer);
 
 // Says what holds a closed library, as kw_library_drain() does, from what is known now: nothing is
 // reclaimed and no code of others runs. KW_OK: nothing does.

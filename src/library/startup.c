@@ -7,6 +7,7 @@
 #include <keyway/inline/cell.h>
 #include <keyway/startup.h>
 
+#include "base/assert.h"
 #include "base/lock.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -149,7 +150,8 @@ static kw_status run_all(const kw_block_record *records, kw_dispatcher *dispatch
 static void discard_all(kwi_pointers *libraries)
 {
     for (size_t i = 0; i < libraries->count; i++) {
-        kwi_library_discard(libraries->items[i]);
+        kw_status status = kwi_library_discard(libraries->items[i]);
+        KWI_ASSERT(status == KW_OK);
     }
 }
 

@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 
-#include "base/assert.h"
 #include "base/text.h"
 #include "library/library.h"
 #include "plugin/picture.h"
@@ -18,29 +17,24 @@ typedef void (*visitor)(const kw_plugin_info *info, const kw_plugin_item *item, 
 
 typedef struct inspection {
     kwi_plugin_version *version;
-    kw_dispatcher *dispatcher;
     kw_transaction *tx;
     kwi_plugin_picture *picture;
     bool has_started; // and has to be stopped
     bool is_over;     // it has not been left by an exception
 } inspection;
 
-// Nothing was committed, so nothing can be in use.
+// Nothing was committed. In every case, also when an exception passes through.
 static void end(inspection *made)
 {
     kw_error ignored = KW_ERROR_INIT;
     kwi_plugin_version *version = made->version;
-    uint32_t retention = made->is_over ? 0 : KW_RETAINED_EXCEPTION;
     kw_transaction_abort(made->tx);
-    if (made->has_started && version->descriptor.stop != NULL && made->is_over &&
-        version->descriptor.stop(&ignored) != KW_OK) {
-        version->has_refused_stop = true;
+    version->has_thrown = !made->is_over;
+    if (made->has_started && version->descriptor.stop != NULL && made->is_over) {
+        version->has_refused_stop = version->descriptor.stop(&ignored) != KW_OK;
     }
     kwi_plugin_picture_destroy(made->picture);
-    kwi_plugin_discard_library(version);
-    kw_status status = kw_dispatcher_destroy(made->dispatcher, NULL);
-    KWI_ASSERT(status == KW_OK);
-    kwi_plugin_dispose(version, retention);
+    kwi_plugin_give_up(version);
 }
 
 // Tensors are not looked into, since nothing is called.
@@ -63,19 +57,20 @@ static kw_status make_dispatcher(inspection *made, kw_error *err)
         .struct_size = sizeof options,
         .tensor_type = descriptor->tensor_type != NULL ? &type : NULL,
     };
-    return kw_dispatcher_create(&options, &made->dispatcher, err);
+    return kw_dispatcher_create(&options, &made->version->own_dispatcher, err);
 }
 
 static kw_status make_library(inspection *made, kw_error *err)
 {
     const kw_library_options options = {
         .struct_size = sizeof options,
-        .dispatcher = made->dispatcher,
+        .dispatcher = made->version->own_dispatcher,
         .name = made->version->name,
         .ns = made->version->descriptor.ns,
     };
     kw_status status = kw_library_create(&options, &made->version->library, err);
-    return status == KW_OK ? kw_transaction_begin(made->dispatcher, &made->tx, err) : status;
+    return status == KW_OK ? kw_transaction_begin(made->version->own_dispatcher, &made->tx, err)
+                           : status;
 }
 
 static kw_status run_start(inspection *made, kw_error *err)

@@ -91,20 +91,16 @@ kw_status kwi_plugin_bring_up(kw_plugin *plugin, kwi_plugin_version *version,
                               const kwi_plugin_version *replaced, kw_error *err)
     KWI_EXCLUDES(kwi_role_plugin);
 
-// Ends the library of a version of which nothing is registered or in use.
-void kwi_plugin_discard_library(kwi_plugin_version *version) KWI_EXCLUDES(kwi_role_plugin);
-
-// Unmaps a version without a library that the caller alone knows or has claimed, and takes it off
-// the list unless it stays mapped.
-void kwi_plugin_dispose(kwi_plugin_version *version, uint32_t retention)
-    KWI_EXCLUDES(kwi_role_plugin);
+// Ends a version that is not wanted and of which nothing is registered: its library, its mapping
+// and its place in the list, as far as nothing needs them; the rest is left to a later reap.
+void kwi_plugin_give_up(kwi_plugin_version *version) KWI_EXCLUDES(kwi_role_plugin);
 
 // Takes down a version that is closed and that the caller has claimed: drains, stops and disposes
 // of it. On failure it is as far as it got, and not claimed any more.
 kw_status kwi_plugin_take_down(kwi_plugin_version *version, uint64_t timeout_ns, kw_error *err)
     KWI_EXCLUDES(kwi_role_plugin);
 
-// Runs the stop of a version. An exception from it passes through; then the version is retained.
+// Runs the stop of a version. An exception from it passes through; then the version is given up.
 kw_status kwi_plugin_run_stop(kwi_plugin_version *version, kw_error *err)
     KWI_EXCLUDES(kwi_role_plugin);
 

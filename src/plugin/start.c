@@ -31,8 +31,8 @@ static void rescue_start(attempt *left)
         return;
     }
     kw_transaction_abort(left->tx);
-    kwi_plugin_discard_library(left->version);
-    kwi_plugin_dispose(left->version, KW_RETAINED_EXCEPTION);
+    left->version->has_thrown = true;
+    kwi_plugin_give_up(left->version);
     kw_plugin *plugin = left->plugin;
     kwi_plugins_lock();
     bool is_new = plugin->current == NULL;
@@ -114,8 +114,7 @@ kw_status kwi_plugin_bring_up(kw_plugin *plugin, kwi_plugin_version *version,
     made.is_over = true;
     if (status != KW_OK) {
         kw_transaction_abort(made.tx);
-        kwi_plugin_discard_library(version);
-        kwi_plugin_dispose(version, 0);
+        kwi_plugin_give_up(version);
         return status;
     }
     return KW_OK;
@@ -132,8 +131,8 @@ typedef struct farewell {
 static void rescue_stop(farewell *left)
 {
     if (!left->is_over) {
-        kwi_plugin_discard_library(left->version);
-        kwi_plugin_dispose(left->version, KW_RETAINED_EXCEPTION);
+        left->version->has_thrown = true;
+        kwi_plugin_give_up(left->version);
     }
 }
 

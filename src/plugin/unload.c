@@ -6,6 +6,7 @@
 
 #include <time.h>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "library/library.h"
 #include "plugin/facts.h"
@@ -59,25 +60,58 @@ static void retain(kwi_plugin_version *version, uint32_t retention) KWI_EXCLUDES
     kwi_event_tell(KW_EVENT_PLUGIN_RETAINED, NULL, sentence);
 }
 
-// Whoever asks what holds the library does so under the lock.
-void kwi_plugin_discard_library(kwi_plugin_version *version)
+// Unmaps a version without a library, and takes it off the list unless it stays mapped.
+static void dispose(kwi_plugin_version *version) KWI_EXCLUDES(kwi_role_plugin)
 {
-    kwi_plugins_lock();
-    kw_library *library = version->library;
-    version->library = NULL;
-    kwi_plugins_unlock();
-    kwi_library_discard(library);
-}
-
-void kwi_plugin_dispose(kwi_plugin_version *version, uint32_t retention)
-{
-    bool may_stay = version->handle != NULL;
-    uint32_t reasons = may_stay && retention != 0 ? retention : kwi_plugin_version_unmap(version);
+    uint32_t reasons = kwi_plugin_version_unmap(version);
     if (reasons != 0) {
         retain(version, reasons);
     } else {
         forget(version);
     }
+}
+
+// Whoever asks what holds the library does so under the lock.
+static void set_library(kwi_plugin_version *version, kw_library *library)
+    KWI_EXCLUDES(kwi_role_plugin)
+{
+    kwi_plugins_lock();
+    version->library = library;
+    kwi_plugins_unlock();
+}
+
+// KW_BUSY: the library is closed, and something needs it.
+static kw_status end_library(kwi_plugin_version *version) KWI_EXCLUDES(kwi_role_plugin)
+{
+    kw_library *library = version->library;
+    set_library(version, NULL);
+    kw_status status = kwi_library_discard(library);
+    if (status != KW_OK) {
+        set_library(version, library);
+        return status;
+    }
+    status = kw_dispatcher_destroy(version->own_dispatcher, NULL);
+    KWI_ASSERT(status == KW_OK);
+    version->own_dispatcher = NULL;
+    return KW_OK;
+}
+
+void kwi_plugin_give_up(kwi_plugin_version *version)
+{
+    version->is_stopped = true;
+    if (end_library(version) == KW_OK) {
+        dispose(version);
+        return;
+    }
+    kwi_plugins_lock();
+    version->state = KW_PLUGIN_CLOSED;
+    version->is_claimed = false;
+    if (version->plugin != NULL && version->plugin->current == version) {
+        version->plugin->current = NULL;
+    }
+    version->plugin = NULL;
+    kwi_plugins_tell();
+    kwi_plugins_unlock();
 }
 
 static void set_state(kwi_plugin_version *version, uint32_t state, bool is_claimed)
@@ -104,13 +138,12 @@ kw_status kwi_plugin_take_down(kwi_plugin_version *version, uint64_t timeout_ns,
         return status;
     }
     set_state(version, KW_PLUGIN_DRAINED, true);
-    status = kwi_plugin_run_stop(version, err);
+    status = version->is_stopped ? KW_OK : kwi_plugin_run_stop(version, err);
     if (status != KW_OK) {
         set_state(version, KW_PLUGIN_DRAINED, false);
         return status;
     }
-    kwi_plugin_discard_library(version);
-    kwi_plugin_dispose(version, 0);
+    kwi_plugin_give_up(version); // its stop may have left something that needs it
     return KW_OK;
 }
 

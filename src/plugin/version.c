@@ -247,7 +247,8 @@ uint32_t kwi_plugin_retention_of(const kwi_plugin_version *version)
         return KW_RETAINED_STATIC;
     }
     return version->facts.retention | (version->keep_mapped ? KW_RETAINED_BY_OPTION : 0) |
-           (version->has_refused_stop ? KW_RETAINED_BY_STOP : 0);
+           (version->has_refused_stop ? KW_RETAINED_BY_STOP : 0) |
+           (version->has_thrown ? KW_RETAINED_EXCEPTION : 0);
 }
 
 uint32_t kwi_plugin_version_unmap(kwi_plugin_version *version)

@@ -39,7 +39,10 @@ typedef struct kwi_plugin_version {
 
     // guard: thread. Of whoever brings it up or takes it down; others read it from SERVING on.
     void *handle;
-    bool has_refused_stop;           // when it was not wanted; nobody asks again
+    bool is_stopped;       // or was never started: its stop is not called any more
+    bool has_refused_stop; // when it was not wanted; nobody asks again
+    bool has_thrown;
+    kw_dispatcher *own_dispatcher;   // of an inspection; ends with the library
     kw_plugin_descriptor descriptor; // completed by zeros
     char name[KWI_PLUGIN_WORD_MAX + 1];
     char text[KWI_PLUGIN_WORD_MAX + 1];        // its version, for people
