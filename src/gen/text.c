@@ -49,7 +49,7 @@ void gen_add_bytes(gen_text *text, const char *data, size_t length)
     text->data[text->length] = '\0';
 }
 
-static void add_list(gen_text *text, const char *format, va_list args)
+KW_PRINTF(2, 0) static void add_list(gen_text *text, const char *format, va_list args)
 {
     va_list again;
     va_copy(again, args);

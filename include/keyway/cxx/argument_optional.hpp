@@ -163,6 +163,53 @@ template <class T> struct argument<T, std::enable_if_t<is_tensor<T>>> {
 
 template <class T, absence Absence> struct optional_argument;
 
+// Carries what may be absent.
+template <class T, class = void> class optional_carrier {
+    using inner = argument<T>;
+
+  public:
+    optional_carrier(const std::optional<T> &from, const kw_operator *op)
+    {
+        if (from) {
+            inner_.emplace(*from, op);
+        }
+    }
+
+    auto get() const noexcept
+    {
+        return inner_ ? inner_->get() : inner::null();
+    }
+
+    kw_keyset keys(const kw_operator *op) const
+    {
+        return inner_ ? inner_->keys(op) : kw_keyset_empty();
+    }
+
+  private:
+    std::optional<typename inner::carrier> inner_;
+};
+
+template <class T> class optional_carrier<T, std::enable_if_t<is_tensor<T>>> {
+  public:
+    optional_carrier(const std::optional<T> &from, const kw_operator *) noexcept
+        : tensor_(from ? &*from : nullptr)
+    {
+    }
+
+    void *get() const noexcept
+    {
+        return tensor_ != nullptr ? tensor_traits<T>::handle(*tensor_) : nullptr;
+    }
+
+    kw_keyset keys(const kw_operator *) const
+    {
+        return tensor_ != nullptr ? tensor_keys(*tensor_) : kw_keyset_empty();
+    }
+
+  private:
+    const T *tensor_; // the caller's, which outlives the call
+};
+
 template <class T> struct optional_argument<T, absence::by_null> {
     using inner = argument<T>;
     using form = typename inner::form;
@@ -187,28 +234,7 @@ template <class T> struct optional_argument<T, absence::by_null> {
         }
     }
 
-    class carrier {
-      public:
-        carrier(const std::optional<T> &from, const kw_operator *op)
-        {
-            if (from) {
-                inner_.emplace(*from, op);
-            }
-        }
-
-        c_type get() const noexcept
-        {
-            return inner_ ? inner_->get() : inner::null();
-        }
-
-        kw_keyset keys(const kw_operator *op) const
-        {
-            return inner_ ? inner_->keys(op) : kw_keyset_empty();
-        }
-
-      private:
-        std::optional<typename inner::carrier> inner_;
-    };
+    using carrier = optional_carrier<T>;
 };
 
 template <class T> struct optional_argument<T, absence::by_pointer> {

@@ -17,7 +17,6 @@
 
 #include <complex>
 #include <string>
-#include <variant>
 
 #include <keyway/cxx/base.hpp>
 #include <keyway/cxx/number.hpp>
@@ -269,9 +268,16 @@ template <> struct codec<scalar, void> {
 
     static value to(const scalar &from, const kw_tensor_type *type)
     {
-        return std::visit(
-            [type](const auto &number) { return codec<bare<decltype(number)>>::to(number, type); },
-            from.get());
+        if (from.is<int64_t>()) {
+            return codec<int64_t>::to(from.as<int64_t>(), type);
+        }
+        if (from.is<double>()) {
+            return codec<double>::to(from.as<double>(), type);
+        }
+        if (from.is<bool>()) {
+            return codec<bool>::to(from.as<bool>(), type);
+        }
+        return codec<std::complex<double>>::to(from.as<std::complex<double>>(), type);
     }
 };
 

@@ -9,8 +9,8 @@
 #define KW_CXX_NUMBER_HPP
 
 #include <complex>
+#include <type_traits>
 #include <utility>
-#include <variant>
 
 #include <keyway/cxx/base.hpp>
 #include <keyway/cxx/error.hpp>
@@ -116,54 +116,91 @@ class symint {
 /// A number of any kind: Scalar.
 class scalar {
   public:
-    using variant = std::variant<int64_t, double, bool, std::complex<double>>;
-
     // Exactly the four types, so that no number changes its kind unseen; an int is an int64_t.
-    template <class T,
-              class = std::enable_if_t<std::is_same_v<T, int> || std::is_same_v<T, int64_t> ||
-                                       std::is_same_v<T, double> || std::is_same_v<T, bool> ||
-                                       std::is_same_v<T, std::complex<double>>>>
-    scalar(T number) noexcept
-        : number_(std::conditional_t<std::is_same_v<T, int>, int64_t, T>(number))
+
+    scalar(int integer) noexcept : scalar(int64_t{integer})
     {
+    }
+
+    scalar(int64_t integer) noexcept : tag_(KW_TAG_INT), integer_(integer)
+    {
+    }
+
+    scalar(double number) noexcept : tag_(KW_TAG_FLOAT), number_(number)
+    {
+    }
+
+    scalar(std::complex<double> number) noexcept : tag_(KW_TAG_COMPLEX), number_(number)
+    {
+    }
+
+    template <class T, class = std::enable_if_t<std::is_same_v<T, bool>>>
+    scalar(T boolean) noexcept : tag_(KW_TAG_BOOL), integer_(boolean ? 1 : 0)
+    {
+    }
+
+    /// KW_TAG_INT, KW_TAG_FLOAT, KW_TAG_BOOL or KW_TAG_COMPLEX.
+    kw_tag_code tag() const noexcept
+    {
+        return tag_;
     }
 
     /// Whether it is of the kind T.
     template <class T> bool is() const noexcept
     {
-        return std::holds_alternative<T>(number_);
+        return tag_ == tag_of(static_cast<const T *>(nullptr));
     }
 
     /// It as a T; it must be one.
     template <class T> T as() const noexcept
     {
-        return *std::get_if<T>(&number_);
+        if constexpr (std::is_same_v<T, int64_t>) {
+            return integer_;
+        } else if constexpr (std::is_same_v<T, bool>) {
+            return integer_ != 0;
+        } else if constexpr (std::is_same_v<T, double>) {
+            return number_.real();
+        } else {
+            return number_;
+        }
     }
 
     /// The real part as a double, whatever its kind.
     double to_double() const noexcept
     {
-        if (is<int64_t>()) {
-            return static_cast<double>(as<int64_t>());
-        }
-        if (is<bool>()) {
-            return as<bool>() ? 1 : 0;
-        }
-        return is<double>() ? as<double>() : as<std::complex<double>>().real();
-    }
-
-    const variant &get() const noexcept
-    {
-        return number_;
+        const bool is_real = tag_ == KW_TAG_FLOAT || tag_ == KW_TAG_COMPLEX;
+        return is_real ? number_.real() : static_cast<double>(integer_);
     }
 
     friend bool operator==(const scalar &a, const scalar &b) noexcept
     {
-        return a.number_ == b.number_;
+        return a.tag_ == b.tag_ && a.integer_ == b.integer_ && a.number_ == b.number_;
     }
 
   private:
-    variant number_;
+    static constexpr kw_tag_code tag_of(const int64_t *) noexcept
+    {
+        return KW_TAG_INT;
+    }
+
+    static constexpr kw_tag_code tag_of(const double *) noexcept
+    {
+        return KW_TAG_FLOAT;
+    }
+
+    static constexpr kw_tag_code tag_of(const bool *) noexcept
+    {
+        return KW_TAG_BOOL;
+    }
+
+    static constexpr kw_tag_code tag_of(const std::complex<double> *) noexcept
+    {
+        return KW_TAG_COMPLEX;
+    }
+
+    kw_tag_code tag_;
+    int64_t integer_ = 0; // of INT and BOOL
+    std::complex<double> number_;
 };
 
 /// A device: Device. Index -1 is the current one.
