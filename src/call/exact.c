@@ -34,6 +34,7 @@ static kw_status run_found(const kw_entry *found, const kw_operator *op, kw_keys
     const kw_kernel stand_in = {
         .user_data = (void *)(uintptr_t)kwi_kernel_of(found->kernel),
         .boxed = kwi_observe_boxed,
+        .registration = found->kernel->registration,
     };
     const kw_entry entry = {found->function, &stand_in};
     return kwi_frame_run(&entry, op, keys, frame);

@@ -80,6 +80,7 @@ static void lay_observers(kw_table *table, const kwi_resolve_input *input)
         stand_ins[i].user_data = (void *)(uintptr_t)entry->kernel;
         stand_ins[i].op = entry->kernel->op;
         stand_ins[i].boxed = input->observed;
+        stand_ins[i].registration = entry->kernel->registration;
         entry->function = input->box;
         entry->kernel = &stand_ins[i];
     }

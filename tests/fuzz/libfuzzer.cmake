@@ -4,6 +4,7 @@
 
 find_program(KEYWAY_CLANG NAMES clang clang-19 clang-16 clang-15 clang-14)
 set(flags -std=c11 -g -O1 -fno-omit-frame-pointer -D_GNU_SOURCE -DKWI_TESTING=1
+    "-DKWI_VERSION=\"${PROJECT_VERSION}\""
     -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/tests)
 set(sanitizers -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all)
 

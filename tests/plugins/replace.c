@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <keyway/call.h>
+#include <keyway/lease.h>
 
 #include "plugins/host.h"
 
@@ -251,6 +252,36 @@ static void a_start_cannot_wait_for_itself(void)
     own = NULL;
 }
 
+// A start that fails after it has lent something out: the plugin cannot go before that has ended.
+static kw_lease *lent;
+
+static kw_status start_lending(const kw_plugin_api *api, kw_library *library, kw_transaction *tx,
+                               kw_error *err)
+{
+    kw_status status = kw_lease_begin(library, "buffer", &lent, err);
+    (void)tx;
+    return status == KW_OK ? api->fail(KW_KERNEL_FAILED, "not today") : status;
+}
+
+static const kw_plugin_descriptor lending = {KW_PLUGIN_LINKED, .name = "lending", .version = "1",
+                                             .start = start_lending};
+
+static void what_a_failed_start_has_lent_holds_the_plugin(void)
+{
+    kw_plugin_options options = host_options();
+    kw_plugin *plugin = NULL;
+    kw_status status = kw_plugin_load_static(&lending, &options, &plugin, NULL);
+    CHECK(status == KW_KERNEL_FAILED, "the load gives %s", kw_status_name(status));
+    host_info info;
+    CHECK(host_find("lending", &info) && info.state == KW_PLUGIN_CLOSED && !info.is_current,
+          "it is %s", kw_plugin_state_name(info.state));
+    CHECK(strstr(info.held_by, "buffer") != NULL, "it is held by: %s", info.held_by);
+    CHECK(kw_plugin_reap(0, NULL) == KW_BUSY, "nothing holds it");
+    kw_lease_end(lent);
+    MUST(kw_plugin_reap(0, &err));
+    CHECK(host_state("lending") == 0, "it is still listed");
+}
+
 // Many at once -----------------------------------------------------------------------------------
 
 static kw_plugin *contested;
@@ -293,6 +324,7 @@ int main(int argc, char **argv)
     RUN(a_pinned_plugin_stays);
     RUN(what_is_compiled_in_goes_the_same_way);
     RUN(a_start_cannot_wait_for_itself);
+    RUN(what_a_failed_start_has_lent_holds_the_plugin);
     RUN(replacements_take_their_turns);
     return host_end();
 }
