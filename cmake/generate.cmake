@@ -3,7 +3,8 @@
 #
 # Makes typed C functions of files of schemas while the target is built (docs/generator.md), adds
 # them to the target, and their headers' folder to its includes: of a library also to those of its
-# users. The options are those of `keyway gen`; NAME goes with one file only.
+# users. INCLUDES are looked for in the current source folder too. The options are those of `keyway
+# gen`; NAME goes with one file only.
 #
 # Installed too. KEYWAY_PROGRAM names the program to run, where it is not keyway::cli: when
 # compiling for another machine.
@@ -83,6 +84,9 @@ function(keyway_generate target)
         target_sources(${target} PRIVATE ${outputs} ${folder}/${stem}.stamp)
     endforeach()
 
+    if(arg_INCLUDES)
+        target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+    endif()
     get_target_property(kind ${target} TYPE)
     if(kind STREQUAL "EXECUTABLE" OR kind STREQUAL "MODULE_LIBRARY")
         target_include_directories(${target} PRIVATE ${folder})

@@ -39,12 +39,16 @@
 #include <keyway/kernel.h>
 #include <keyway/key.h>
 #include <keyway/keyset.h>
+#include <keyway/lease.h>
 #include <keyway/library.h>
 #include <keyway/local.h>
+#include <keyway/object.h>
 #include <keyway/snapshot.h>
 #include <keyway/status.h>
+#include <keyway/symint.h>
 #include <keyway/transaction.h>
 #include <keyway/typed.h>
+#include <keyway/value.h>
 
 KW_BEGIN_DECLS
 
@@ -140,7 +144,41 @@ KW_BEGIN_DECLS
     X(kw_status, snapshot_open, (kw_snapshot * out_snapshot))                                      \
     X(kw_status, snapshot_close, (kw_snapshot * snapshot))                                         \
     X(uint64_t, version, (void))                                                                   \
-    X(void, statistics_get, (kw_statistics * out_statistics))
+    X(void, statistics_get, (kw_statistics * out_statistics))                                      \
+    /* Values, objects and what they hold. */                                                      \
+    X(kw_keyset, tensor_keys, (const kw_operator *op, const void *tensor))                         \
+    X(kw_keyset, tensor_list_keys, (const kw_operator *op, kw_tensor_list list))                   \
+    X(kw_keyset, generator_keys, (const kw_operator *op, const void *generator))                   \
+    X(const kw_tensor_type *, operator_tensor_type, (const kw_operator *op))                       \
+    X(kw_value, value_string, (const char *text))                                                  \
+    X(kw_value, value_tensors, (kw_tensor_list list))                                              \
+    X(kw_value, value_ints, (kw_int_list list))                                                    \
+    X(kw_value, value_floats, (kw_float_list list))                                                \
+    X(kw_value, value_bools, (kw_bool_list list))                                                  \
+    X(kw_value, value_symints, (kw_symint_list list))                                              \
+    X(kw_value, value_values, (kw_value_list list))                                                \
+    X(kw_value, value_tuple, (kw_value_list members))                                              \
+    X(kw_value, value_dict, (kw_value_list pairs))                                                 \
+    X(const kw_value *, value_dict_find, (const kw_value *dict, const kw_value *key))              \
+    X(bool, value_equal, (const kw_value *a, const kw_value *b))                                   \
+    X(kw_status, value_own,                                                                        \
+      (const kw_value *borrowed, const kw_tensor_type *type, kw_value *out_owned, kw_error *err))  \
+    X(kw_status, value_own_tensors,                                                                \
+      (kw_tensor_list take_tensors, const kw_tensor_type *type, kw_value *out_owned,               \
+       kw_error *err))                                                                             \
+    X(void, value_release, (kw_value * take_value, const kw_tensor_type *type))                    \
+    X(void, frame_release_returns, (kw_frame * frame, const kw_tensor_type *type))                 \
+    X(kw_status, object_create,                                                                    \
+      (const kw_object_options *options, kw_object **out_object, kw_error *err))                   \
+    X(void, object_retain, (kw_object * object))                                                   \
+    X(void, object_release, (kw_object * object))                                                  \
+    X(void *, object_data, (const kw_object *object))                                              \
+    X(const char *, object_type_name, (const kw_object *object))                                   \
+    X(void, object_detach, (kw_object * object, void (*destroy)(void *data)))                      \
+    X(kw_status, symint_refuse, (kw_symint symint, const char *place))                             \
+    X(kw_status, lease_begin,                                                                      \
+      (kw_library * library, const char *what, kw_lease **out_lease, kw_error *err))               \
+    X(void, lease_end, (kw_lease * take_lease))
 
 /// The functions that a plugin gets. Lives as long as the process.
 ///
