@@ -2,7 +2,8 @@
 #
 # Script variables: PROGRAM, ARGUMENTS (a list), JSON (a file to write), STATUS (what it has to end
 # with), FIELDS (what has to hold in the JSON, as "<field> <operator> <number>", with the operators
-# of if(); a list), REPORT (a regular expression its output has to match).
+# of if(); a list), COUNT (how many fields the JSON has to have), REPORT (a regular expression its
+# output has to match).
 
 cmake_policy(VERSION 3.25)
 file(REMOVE ${JSON})
@@ -21,8 +22,8 @@ endif()
 
 file(READ ${JSON} json)
 string(JSON count LENGTH "${json}")
-if(NOT count EQUAL 8)
-    message(FATAL_ERROR "${json}: ${count} fields, expected 8")
+if(NOT count EQUAL COUNT)
+    message(FATAL_ERROR "${json}: ${count} fields, expected ${COUNT}")
 endif()
 foreach(field images correct wrong failed commits seconds p50_us p99_us)
     string(JSON type TYPE "${json}" ${field})

@@ -71,7 +71,7 @@ static int measure(const fashion_options *options, FILE *json)
             (void)complain(status, &err);
         } else {
             fashion_report_print(stdout, options, &inputs.dataset, &result);
-            const bool is_written = json == NULL || fashion_report_json(json, &result);
+            const bool is_written = json == NULL || fashion_report_json(json, options, &result);
             const bool is_good =
                 result.figures.wrong_count == 0 && fashion_result_failed_count(&result) == 0;
             status = is_good && is_written ? status_good : status_bad;

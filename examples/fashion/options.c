@@ -16,6 +16,7 @@
 enum {
     default_seconds = 60,
     default_swaps_per_second = 1000,
+    default_plugins_per_second = 200,
     most_threads = 256,
 };
 
@@ -58,7 +59,8 @@ static const row rows[] = {
     NUMBER("--threads", thread_count, 1, most_threads,
            "classify in N threads (as many as there are processors)"),
     NUMBER("--swaps-per-second", swaps_per_second, 0, 10000000,
-           "commit up to N changes of kernels a second (1000); 0: none"),
+           "commit up to N changes of kernels a second (1000, with" INDENT
+           "--plugins 200); 0: none"),
     NUMBER("--seed", seed, 0, UINT64_MAX, "choose the changes by this number (1)"),
     TEXT("--json", json_path, "FILE", "also write the figures to FILE"),
     TEXT("--data", data_dir, "DIR",
@@ -67,6 +69,10 @@ static const row rows[] = {
          "the 10,000 images are in DIR (where Debian's package" INDENT
          "dataset-fashion-mnist puts them); if they are not, the sample" INDENT
          "of 512 images is used"),
+    FLAG("--plugins", uses_plugins,
+         "load, replace, roll back and unload kernel libraries that are" INDENT
+         "shared objects, instead of changing those of the program"),
+    TEXT("--plugin-folder", plugin_dir, "DIR", "they are in DIR (where the build put them)"),
     FLAG("--break-kernel", breaks_kernel,
          "self-check: also swap in a kernel that is slightly wrong; the" INDENT
          "run has to end with wrong answers and status 1"),
@@ -160,18 +166,43 @@ static bool parse_one(int argc, char **argv, int *index, fashion_options *option
     return set_value(found, value != NULL ? value : argv[++*index], options, err);
 }
 
+// Checks what the options mean together, and fills in what depends on another one.
+static bool complete(fashion_options *options, fashion_error *err)
+{
+#ifndef FASHION_PLUGIN_DIR
+    if (options->uses_plugins) {
+        fashion_error_set(err,
+                          "--plugins needs a build with the shared library; this one is static "
+                          "(BUILD_SHARED_LIBS=OFF)");
+        return false;
+    }
+#endif
+    if (options->uses_plugins && (options->breaks_kernel || options->breaks_lifetime)) {
+        fashion_error_set(err, "the self-checks do not go with --plugins");
+        return false;
+    }
+    if (options->swaps_per_second == UINT64_MAX) {
+        options->swaps_per_second =
+            options->uses_plugins ? default_plugins_per_second : default_swaps_per_second;
+    }
+    return true;
+}
+
 bool fashion_options_parse(int argc, char **argv, fashion_options *out_options, fashion_error *err)
 {
     fashion_options options = {
         .seconds = default_seconds,
         .thread_count = processor_count(),
-        .swaps_per_second = default_swaps_per_second,
+        .swaps_per_second = UINT64_MAX, // the default
         .seed = 1,
     };
     for (int i = 1; i < argc; i++) {
         if (!parse_one(argc, argv, &i, &options, err)) {
             return false;
         }
+    }
+    if (!complete(&options, err)) {
+        return false;
     }
     *out_options = options;
     return true;

@@ -22,7 +22,9 @@ typedef struct fashion_options {
     uint64_t seed;
     const char *json_path;   // borrowed from the command line, as the following; NULL: no file
     const char *data_dir;    // NULL: the folder of the sources
+    const char *plugin_dir;  // NULL: where the build put them
     const char *package_dir; // NULL: where Debian installs it
+    bool uses_plugins;       // they change, not the kernels of the program
     bool breaks_kernel;
     bool breaks_lifetime;
     bool wants_help;

@@ -61,7 +61,7 @@ static void print_answers(FILE *file, const fashion_dataset *dataset, const fash
     (void)fprintf(file, "failed calls   %" PRIu64 "\n\n", figures->failed_count);
 }
 
-static void print_changes(FILE *file, const fashion_result *result)
+static void print_swaps(FILE *file, const fashion_result *result)
 {
     const uint64_t *counts = result->swap_counts;
     (void)fprintf(file,
@@ -75,6 +75,31 @@ static void print_changes(FILE *file, const fashion_result *result)
                   counts[FASHION_SWAP_UNCOVER], counts[FASHION_SWAP_RESTORE],
                   counts[FASHION_SWAP_LAYER], counts[FASHION_SWAP_UNLAYER], result->traced_count,
                   result->autograd_count, counts[FASHION_SWAP_LIBRARY]);
+}
+
+static void print_plugins(FILE *file, const fashion_result *result)
+{
+    const fashion_plugins_result *plugins = &result->plugins;
+    const uint64_t *counts = plugins->counts;
+    (void)fprintf(file,
+                  "commits        %" PRIu64 ", refused %" PRIu64 "\n"
+                  "  plugins      %" PRIu64 " loaded, %" PRIu64 " replaced, %" PRIu64
+                  " rolled back, %" PRIu64 " unloaded\n"
+                  "  versions     %" PRIu64 " served, %" PRIu64 " unmapped, %" PRIu64
+                  " retained%s%s\n",
+                  result->commit_count, result->refused_count, counts[FASHION_PLUGIN_LOAD],
+                  counts[FASHION_PLUGIN_REPLACE], counts[FASHION_PLUGIN_ROLL_BACK],
+                  counts[FASHION_PLUGIN_UNLOAD], plugins->served_count, plugins->unmapped_count,
+                  plugins->retained_count, plugins->why[0] != '\0' ? ": " : "", plugins->why);
+    (void)fprintf(file,
+                  "  Keyway's     %" PRIu64 " bytes and %" PRIu64
+                  " kernels before the first, %" PRIu64 " and %" PRIu64 " after the last\n",
+                  plugins->before.bytes, plugins->before.kernels, plugins->after.bytes,
+                  plugins->after.kernels);
+}
+
+static void print_held(FILE *file, const fashion_result *result)
+{
     (void)fprintf(file,
                   "still held     %" PRIu64 " replaced tables, %" PRIu64
                   " replaced kernels (%" PRIu64 " are registered)\n",
@@ -90,7 +115,12 @@ void fashion_report_print(FILE *file, const fashion_options *options,
                           const fashion_dataset *dataset, const fashion_result *result)
 {
     print_answers(file, dataset, result);
-    print_changes(file, result);
+    if (options->uses_plugins) {
+        print_plugins(file, result);
+    } else {
+        print_swaps(file, result);
+    }
+    print_held(file, result);
     (void)fputs("latency             p50         p99   images/s\n", file);
     print_phase(file, "quiet", &result->latency[FASHION_PHASE_QUIET],
                 result->phase_seconds[FASHION_PHASE_QUIET]);
@@ -116,15 +146,33 @@ static const fashion_histogram *json_latency(const fashion_result *result)
     return &result->latency[FASHION_PHASE_BETWEEN];
 }
 
-bool fashion_report_json(FILE *file, const fashion_result *result)
+// The fields that only a run with plugins has.
+static bool json_plugins(FILE *file, const fashion_plugins_result *plugins)
+{
+    const uint64_t *counts = plugins->counts;
+    return fprintf(file,
+                   ",\"loads\":%" PRIu64 ",\"replaces\":%" PRIu64 ",\"rollbacks\":%" PRIu64
+                   ",\"unloads\":%" PRIu64 ",\"unmapped\":%" PRIu64 ",\"retained\":%" PRIu64
+                   ",\"grown_bytes\":%" PRId64 ",\"grown_kernels\":%" PRId64,
+                   counts[FASHION_PLUGIN_LOAD], counts[FASHION_PLUGIN_REPLACE],
+                   counts[FASHION_PLUGIN_ROLL_BACK], counts[FASHION_PLUGIN_UNLOAD],
+                   plugins->unmapped_count, plugins->retained_count,
+                   (int64_t)(plugins->after.bytes - plugins->before.bytes),
+                   (int64_t)(plugins->after.kernels - plugins->before.kernels)) > 0;
+}
+
+bool fashion_report_json(FILE *file, const fashion_options *options, const fashion_result *result)
 {
     const fashion_histogram *latency = json_latency(result);
-    return fprintf(file,
-                   "{\"images\":%" PRIu64 ",\"correct\":%" PRIu64 ",\"wrong\":%" PRIu64
-                   ",\"failed\":%" PRIu64 ",\"commits\":%" PRIu64
-                   ",\"seconds\":%.3f,\"p50_us\":%.1f,\"p99_us\":%.1f}\n",
-                   result->figures.image_count, result->figures.correct_count,
-                   result->figures.wrong_count, fashion_result_failed_count(result),
-                   result->commit_count, result->seconds, microseconds(latency, 0.5),
-                   microseconds(latency, 0.99)) > 0;
+    const bool is_begun =
+        fprintf(file,
+                "{\"images\":%" PRIu64 ",\"correct\":%" PRIu64 ",\"wrong\":%" PRIu64
+                ",\"failed\":%" PRIu64 ",\"commits\":%" PRIu64
+                ",\"seconds\":%.3f,\"p50_us\":%.1f,\"p99_us\":%.1f",
+                result->figures.image_count, result->figures.correct_count,
+                result->figures.wrong_count, fashion_result_failed_count(result),
+                result->commit_count, result->seconds, microseconds(latency, 0.5),
+                microseconds(latency, 0.99)) > 0;
+    return is_begun && (!options->uses_plugins || json_plugins(file, &result->plugins)) &&
+           fputs("}\n", file) >= 0;
 }

@@ -22,6 +22,6 @@ void fashion_report_print(FILE *file, const fashion_options *options,
                           const fashion_dataset *dataset, const fashion_result *result);
 
 /// Writes one JSON object and nothing else. Returns whether it could.
-bool fashion_report_json(FILE *file, const fashion_result *result);
+bool fashion_report_json(FILE *file, const fashion_options *options, const fashion_result *result);
 
 #endif // FASHION_REPORT_H

@@ -45,6 +45,9 @@ static kw_status set_up_keyway(run *all, fashion_ops *out_ops, kw_error *err)
         all->other_kernel_count = kernel_count() - fashion_swaps_registered_count(&all->swaps);
         status = fashion_ops_find(all->dispatcher, out_ops, err);
     }
+    if (status == KW_OK && all->options->uses_plugins) {
+        status = fashion_plugins_measure(&all->swaps.plugins, all->options->thread_count, err);
+    }
     return status;
 }
 
@@ -85,6 +88,21 @@ static void collect_workers(run *all, fashion_result *result)
         if (result->first_problem.text[0] == '\0') {
             result->first_problem = worker->first_problem;
         }
+    }
+}
+
+static void collect_plugins(run *all, fashion_result *result)
+{
+    if (!all->options->uses_plugins) {
+        return;
+    }
+    fashion_swaps_end_plugins(&all->swaps);
+    result->plugins = fashion_plugins_read(&all->swaps.plugins);
+    if (fashion_plugins_stayed_count(&result->plugins) > 0 &&
+        all->swaps.first_error.status == KW_OK && result->first_problem.text[0] == '\0') {
+        fashion_error_set(&result->first_problem, "the plugins left something behind: %s",
+                          result->plugins.why[0] != '\0' ? result->plugins.why
+                                                         : "bytes or kernels");
     }
 }
 
@@ -137,6 +155,7 @@ bool fashion_run(const fashion_options *options, const fashion_inputs *inputs,
     if (is_done) {
         is_done = fashion_phases_run(options, &all.work, all.workers, &all.swaps, out_result, err);
         collect_workers(&all, out_result);
+        collect_plugins(&all, out_result);
         collect_swaps(&all, out_result);
     }
     clear_up(&all, out_result);
@@ -147,5 +166,5 @@ uint64_t fashion_result_failed_count(const fashion_result *result)
 {
     const uint64_t lost_count = result->ledger.created_count - result->ledger.destroyed_count;
     return result->figures.failed_count + result->refused_count + result->ledger.early_count +
-           lost_count;
+           lost_count + fashion_plugins_stayed_count(&result->plugins);
 }

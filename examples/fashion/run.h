@@ -32,6 +32,7 @@ typedef struct fashion_result {
     fashion_histogram latency[FASHION_PHASE_COUNT];
     uint64_t commit_count;
     uint64_t swap_counts[FASHION_SWAP_COUNT];
+    fashion_plugins_result plugins; // with --plugins; else zero
     uint64_t traced_count;
     uint64_t autograd_count;
 
@@ -50,8 +51,8 @@ typedef struct fashion_result {
 bool fashion_run(const fashion_options *options, const fashion_inputs *inputs,
                  fashion_result *out_result, fashion_error *err);
 
-/// Returns how often something failed: calls, changes, and kernels whose data ended too early or
-/// never.
+/// Returns how often something failed: calls, changes, kernels whose data ended too early or never,
+/// and plugins that left something behind.
 uint64_t fashion_result_failed_count(const fashion_result *result);
 
 #endif // FASHION_RUN_H

@@ -1,6 +1,6 @@
 // Swaps: the changes of kernels that the demo makes under running calls, one commit each.
 //
-// Layer:     example (uses kernels, options)
+// Layer:     example (uses kernels, plugins, options)
 // Threads:   one at a time
 // Stability: example code, no promises
 // SPDX-License-Identifier: MIT
@@ -200,7 +200,17 @@ static fashion_swap possible(const fashion_swaps *swaps, fashion_swap wanted)
     return wanted;
 }
 
-void fashion_swaps_step(fashion_swaps *swaps)
+static void change_plugin(fashion_swaps *swaps)
+{
+    kw_error err = KW_ERROR_INIT;
+    if (fashion_plugins_step(&swaps->plugins, &err) == KW_OK) {
+        atomic_fetch_add_explicit(&swaps->commit_count, 1, memory_order_relaxed);
+    } else {
+        fashion_swaps_note_failure(swaps, &err);
+    }
+}
+
+static void change_kernel(fashion_swaps *swaps)
 {
     static const fashion_swap weighted[] = {
         FASHION_SWAP_OVERRIDE, FASHION_SWAP_OVERRIDE, FASHION_SWAP_UNCOVER,
@@ -231,5 +241,14 @@ void fashion_swaps_step(fashion_swaps *swaps)
         break;
     case FASHION_SWAP_COUNT:
         break;
+    }
+}
+
+void fashion_swaps_step(fashion_swaps *swaps)
+{
+    if (swaps->options->uses_plugins) {
+        change_plugin(swaps);
+    } else {
+        change_kernel(swaps);
     }
 }

@@ -1,6 +1,6 @@
 // Swaps: the changes of kernels that the demo makes under running calls, one commit each.
 //
-// Layer:     example (uses kernels, options)
+// Layer:     example (uses kernels, plugins, options)
 // Threads:   one at a time; the two counts may be read by any
 // Stability: example code, no promises
 // SPDX-License-Identifier: MIT
@@ -16,6 +16,7 @@
 
 #include "kernels.h"
 #include "options.h"
+#include "plugins.h"
 
 enum {
     FASHION_SHELF_MAX = 12,
@@ -52,6 +53,7 @@ typedef struct fashion_swaps {
     kw_library *closing[FASHION_CLOSING_MAX]; // owned; closed, perhaps still in use; oldest first
     size_t closing_count;
     uint64_t counts[FASHION_SWAP_COUNT];
+    fashion_plugins plugins;    // with --plugins they change instead
     atomic_ullong commit_count; // relaxed: a figure
     atomic_ullong failed_count; // relaxed: a figure
     kw_error first_error;
@@ -63,11 +65,15 @@ typedef struct fashion_swaps {
 kw_status fashion_swaps_init(fashion_swaps *swaps, kw_dispatcher *dispatcher,
                              fashion_ledger *ledger, const fashion_options *options, kw_error *err);
 
-/// Makes one change, chosen by the seed. Failures are counted and the first one is kept.
+/// Makes one change, chosen by the seed, or the next one of a plugin. Failures are counted and the
+/// first one is kept.
 void fashion_swaps_step(fashion_swaps *swaps);
 
 /// Waits until the libraries that were replaced are out of use, and destroys them.
 void fashion_swaps_settle(fashion_swaps *swaps);
+
+/// Takes the plugins back. No change of one may follow.
+void fashion_swaps_end_plugins(fashion_swaps *swaps);
 
 /// Takes everything back, waits for the end of its use and destroys it.
 void fashion_swaps_fini(fashion_swaps *swaps);

@@ -121,13 +121,26 @@ kw_status fashion_swaps_init(fashion_swaps *swaps, kw_dispatcher *dispatcher,
     };
     atomic_init(&swaps->commit_count, 0);
     atomic_init(&swaps->failed_count, 0);
-    const kw_status status = make_base(swaps, err);
-    return status == KW_OK ? make_shelves(swaps, err) : status;
+    kw_status status = make_base(swaps, err);
+    if (status == KW_OK) {
+        status = make_shelves(swaps, err);
+    }
+    return status == KW_OK && options->uses_plugins
+               ? fashion_plugins_init(&swaps->plugins, dispatcher, options, err)
+               : status;
 }
 
 void fashion_swaps_settle(fashion_swaps *swaps)
 {
     fashion_swaps_sweep(swaps, KW_FOREVER);
+}
+
+void fashion_swaps_end_plugins(fashion_swaps *swaps)
+{
+    kw_error err = KW_ERROR_INIT;
+    if (swaps->options->uses_plugins && fashion_plugins_end(&swaps->plugins, &err) != KW_OK) {
+        fashion_swaps_note_failure(swaps, &err);
+    }
 }
 
 void fashion_swaps_fini(fashion_swaps *swaps)
