@@ -266,23 +266,44 @@ void kwi_plugin_copy_destroy(kwi_plugin_copy *copy)
     }
 }
 
+static kw_status read_all(const kwi_plugin_copy *copy, void *bytes, kw_error *err)
+{
+    size_t done = 0;
+    while (done < copy->bytes) {
+        ssize_t length = pread(copy->fd, (char *)bytes + done, copy->bytes - done, (off_t)done);
+        if (length == 0) {
+            return kwi_fail(err, KW_FILE_NOT_READABLE, "its copy has become shorter");
+        }
+        if (length < 0 && errno != EINTR) {
+            return fail_errno(err, copy->path, "cannot be read again");
+        }
+        done += length > 0 ? (size_t)length : 0;
+    }
+    return KW_OK;
+}
+
 kw_status kwi_plugin_copy_read(kwi_plugin_copy *copy, kwi_plugin_facts *facts, kw_error *err)
 {
     if (copy->bytes == 0) {
         return kwi_fail(err, KW_NOT_A_PLUGIN, "it is empty");
     }
-    void *bytes = mmap(NULL, copy->bytes, PROT_READ, MAP_PRIVATE, copy->fd, 0);
-    if (bytes == MAP_FAILED) {
+    // Not mapped: the loader may get the same addresses next, which ThreadSanitizer takes for a
+    // race.
+    void *bytes = kwi_allocate(copy->bytes);
+    if (bytes == NULL) {
         return kwi_fail_memory(err);
     }
     kwi_elf elf;
-    kw_status status = kwi_elf_open(&elf, bytes, copy->bytes, err);
+    kw_status status = read_all(copy, bytes, err);
+    if (status == KW_OK) {
+        status = kwi_elf_open(&elf, bytes, copy->bytes, err);
+    }
     if (status == KW_OK) {
         copy->build_id_length = elf.build_id_length;
         memcpy(copy->build_id, elf.build_id, sizeof copy->build_id);
         status = kwi_plugin_facts_read(facts, &elf, err);
     }
-    (void)munmap(bytes, copy->bytes);
+    kwi_free(bytes, copy->bytes);
     return status;
 }
 
