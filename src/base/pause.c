@@ -8,22 +8,15 @@
 
 #include <time.h>
 
-#define SECOND_NS UINT64_C(1000000000)
+#include "base/clock.h"
 
 // Between two looks: short at first, since most calls are, then rarely enough to cost nothing.
 #define FIRST_PAUSE_NS 20000
 #define LONGEST_PAUSE_NS 2000000
 
-uint64_t kwi_now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); // cannot fail for this clock
-    return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
-}
-
 uint64_t kwi_later_ns(uint64_t timeout_ns)
 {
-    uint64_t now = kwi_now_ns();
+    uint64_t now = kwi_clock_ns();
     return timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
 }
 
@@ -34,7 +27,7 @@ kwi_pause kwi_pause_begin(uint64_t timeout_ns)
 
 bool kwi_pause_next(kwi_pause *pause)
 {
-    uint64_t now = kwi_now_ns();
+    uint64_t now = kwi_clock_ns();
     if (now >= pause->end_ns) {
         return false;
     }

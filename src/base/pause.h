@@ -15,8 +15,7 @@ typedef struct kwi_pause {
     uint64_t pause_ns; // the next one, unless the end comes first
 } kwi_pause;
 
-// The monotonic clock; and a moment so much later, UINT64_MAX where it would overflow.
-uint64_t kwi_now_ns(void);
+// A moment of kwi_clock_ns() so much later than now, UINT64_MAX where it would overflow.
 uint64_t kwi_later_ns(uint64_t timeout_ns);
 
 kwi_pause kwi_pause_begin(uint64_t timeout_ns);

@@ -5,13 +5,13 @@
 // SPDX-License-Identifier: MIT
 
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <keyway/inline/cell.h>
 #include <keyway/observer.h>
 #include <keyway/trace.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/text.h"
@@ -60,13 +60,6 @@ static trace_thread *current_thread(void)
     return &self;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now = {0, 0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); // cannot fail: Linux has the clock
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 // Callbacks ---------------------------------------------------------------------------------------
 
 _Static_assert(sizeof(void *) >= sizeof(uint64_t), "a time fits the word between start and end");
@@ -75,7 +68,7 @@ static void *begin_record(const kw_observation *observation, void *context)
 {
     (void)observation;
     (void)context;
-    return (void *)(uintptr_t)now_ns();
+    return (void *)(uintptr_t)kwi_clock_ns();
 }
 
 static void end_record(const kw_observation *observation, void *word, void *context)
@@ -91,7 +84,7 @@ static void end_record(const kw_observation *observation, void *word, void *cont
     thread->is_busy = true;
     const kw_trace_record record = {
         .start_ns = start_ns,
-        .duration_ns = now_ns() - start_ns,
+        .duration_ns = kwi_clock_ns() - start_ns,
         .name = observation->name,
         .keys = observation->keys,
         .status = observation->status,

@@ -4,9 +4,8 @@
 // Threads: any.
 // SPDX-License-Identifier: MIT
 
-#include <time.h>
-
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "library/library.h"
 #include "plugin/facts.h"
@@ -301,21 +300,14 @@ void kwi_plugin_look_at_retained(void)
     }
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); // cannot fail for this clock
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 kw_status kw_plugin_reap(uint64_t timeout_ns, kw_error *err)
 {
     kw_status first = KW_OK;
-    uint64_t begun_ns = now_ns();
+    uint64_t begun_ns = kwi_clock_ns();
     uint64_t number = 0;
     kwi_plugin_look_at_retained();
     for (kwi_plugin_version *version; (version = claim_next(&number, is_leaving)) != NULL;) {
-        uint64_t spent_ns = now_ns() - begun_ns;
+        uint64_t spent_ns = kwi_clock_ns() - begun_ns;
         uint64_t left_ns = timeout_ns == KW_FOREVER ? KW_FOREVER
                            : timeout_ns > spent_ns  ? timeout_ns - spent_ns
                                                     : 0;

@@ -8,9 +8,9 @@
 
 #include <keyway/inline/table.h>
 
+#include "base/clock.h"
 #include "base/lock.h"
 #include "base/memory.h"
-#include "base/pause.h"
 #include "base/yield.h"
 #include "rcu/section.h"
 #include "registry/burial.h"
@@ -31,7 +31,7 @@ void kwi_world_unlock(void) KWI_UNCHECKED
 
 bool kwi_world_wait(uint64_t end_ns) KWI_UNCHECKED
 {
-    if (kwi_now_ns() >= end_ns) {
+    if (kwi_clock_ns() >= end_ns) {
         return false;
     }
     int cancel = kwi_cancel_hold(); // a cancelled wait would end with the lock held
