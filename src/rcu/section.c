@@ -11,13 +11,6 @@
 
 #ifdef KWI_TSAN
 char kwi_tsan_token;
-
-// liburcu's own barrier function is not instrumented and reads what readers write.
-const char *__tsan_default_suppressions(void);
-const char *__tsan_default_suppressions(void)
-{
-    return "race:urcu_bp_barrier\n";
-}
 #endif
 
 void kwi_section_enter(void)

@@ -1,4 +1,7 @@
-# The two verbs that add tests; tests/CMakeLists.txt uses them, one line a test.
+# The verbs that add tests; tests/CMakeLists.txt uses them, one line a test.
+#
+# keyway_fixture(<name> <source>...)
+#   Compiles what many test programs share once; they name it as ${<name>_fixture} among SOURCES.
 #
 # keyway_unit_test(<name> [LABEL <kind>] [SOURCES ...] [TIMEOUT <seconds>])
 #   A Criterion program, by default from <kind>/<name>_test.c with <kind> `unit`. Each case is a test
@@ -8,6 +11,15 @@
 # keyway_program_test(<name> LABELS <kind>... [SOURCES ...] [ARGS ...] [TIMEOUT <seconds>])
 #   A program with a main of its own, by default from <kind>/<name>.c. One test, <kind>.<name>.
 #   All tests that start threads are of this sort.
+
+function(keyway_fixture name)
+    add_library(fixture_${name} OBJECT EXCLUDE_FROM_ALL ${ARGN})
+    keyway_settings(fixture_${name})
+    target_link_libraries(fixture_${name} PRIVATE
+        keyway::testing $<TARGET_NAME_IF_EXISTS:PkgConfig::KEYWAY_CRITERION>)
+    target_include_directories(fixture_${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+    set(${name}_fixture $<TARGET_OBJECTS:fixture_${name}> PARENT_SCOPE)
+endfunction()
 
 function(keyway_test_program target)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
