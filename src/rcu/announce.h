@@ -25,6 +25,7 @@
 
 #include <keyway/inline/table.h>
 
+#include "base/schedule.h"
 #include "base/yield.h"
 #include "rcu/thread.h"
 #include "rcu/version.h"
@@ -37,12 +38,15 @@ typedef struct kwi_announced {
 // Inside a section: the block of the chain at `root` that the thread may see.
 static inline const kwi_block *kwi_chain_find(const kwi_ptr_cell *root, uint64_t pinned)
 {
+    KWI_STEP(LOAD_VERSION, &kwi_version.newest);
     uint64_t newest = kwi_u64_load_acquire(&kwi_version.newest); // [pair: version]
     uint64_t limit = newest < pinned && !KWI_FAULT(LIMIT_WITHOUT_VERSION) ? newest : pinned;
     KWI_YIELD();
+    KWI_STEP(LOAD_ROOT, root);
     const kwi_block *block = kwi_ptr_load_acquire(root); // [pair: table-publish]
     KWI_YIELD();
     while (KW_UNLIKELY(block->version > limit)) {
+        KWI_STEP(LOAD_OLDER, block);
         block = kwi_ptr_load_acquire(&block->older); // [pair: table-older]
         KWI_YIELD_OFTEN();
     }
@@ -54,13 +58,17 @@ static inline void kwi_announce_store(kw_thread *thread, uint32_t depth, kwi_ptr
                                       const kwi_block *block)
 {
     if (KWI_FAULT(SLOT_BEFORE_DEPTH)) {
+        KWI_STEP(SLOT, slot);
         kwi_ptr_store_release(slot, block); // [pair: announce]
         KWI_YIELD_OFTEN();
+        KWI_STEP(DEPTH, &thread->depth);
         kwi_u32_store_release(&thread->depth, depth + 1); // [pair: announce]
         return;
     }
+    KWI_STEP(DEPTH, &thread->depth);
     kwi_u32_store_release(&thread->depth, depth + 1); // [pair: announce]
     KWI_YIELD();
+    KWI_STEP(SLOT, slot);
     kwi_ptr_store_release(slot, block); // [pair: announce]
 }
 

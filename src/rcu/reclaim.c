@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/schedule.h"
 #include "base/yield.h"
 #include "rcu/pins.h"
 #include "rcu/thread.h"
@@ -27,16 +28,19 @@ void kwi_retire(kwi_reclaimer *reclaimer, kwi_block *block, kwi_block *newer, ui
 
 uint64_t kwi_reclaim_ticket(kwi_reclaimer *reclaimer)
 {
+    KWI_STEP(TICKET, NULL);
     return ++reclaimer->tick;
 }
 
 static bool scan_thread(kwi_words *announced, kwi_thread_block *block)
 {
+    KWI_STEP(SCAN_DEPTH, &block->hot.depth);
     uint32_t depth = kwi_u32_load_acquire(&block->hot.depth); // [pair: announce]
     uint32_t first = KWI_FAULT(TOP_ANNOUNCEMENT_ONLY) && depth > 0 ? depth - 1 : 0;
     for (uint32_t i = first; i < depth; i++) {
         const kwi_ptr_cell *slot = kwi_thread_inside(block, i, false);
         KWI_ASSERT(slot != NULL); // its chunk is linked before the depth that needs it rises
+        KWI_STEP(SCAN_SLOT, slot);
         uintptr_t address = (uintptr_t)kwi_ptr_load_acquire(slot); // [pair: announce]
         if (!kwi_words_add(announced, address)) {
             return false;
@@ -123,6 +127,7 @@ static void open_buckets(kwi_reclaimer *reclaimer)
 static void unlink_block(kwi_block *block)
 {
     kwi_block *older = kwi_ptr_load_relaxed(&block->older); // relaxed: written under the lock
+    KWI_STEP(UNLINK, block->newer);
     // Readers skip the block from here on; its own `older` stays for those who stand on it.
     kwi_ptr_store_release(&block->newer->older, older); // [pair: table-older]
     if (older->state != KWI_BLOCK_PERMANENT) {

@@ -6,6 +6,7 @@
 
 #include <keyway/snapshot.h>
 
+#include "base/schedule.h"
 #include "base/yield.h"
 #include "rcu/pins.h"
 #include "rcu/section.h"
@@ -18,6 +19,7 @@ static void pin_newest(kwi_thread_block *block)
 {
     kwi_pin_prepare(block);
     kwi_section_enter();
+    KWI_STEP(LOAD_VERSION, &kwi_version.newest);
     uint64_t version = kwi_u64_load_acquire(&kwi_version.newest); // [pair: version]
     if (KWI_FAULT(PIN_OUTSIDE_SECTION)) {
         kwi_section_leave();
@@ -56,6 +58,7 @@ kw_status kw_snapshot_close(kw_snapshot *snapshot)
         snapshot->depth == 0) {
         return KW_WRONG_ORDER;
     }
+    KWI_STEP(UNPIN, &block->hot.pinned);
     // Every call made under the pin comes before this store: [pair: pin]
     kwi_u64_store_release(&block->hot.pinned, snapshot->outer);
     block->snapshot_count--;
@@ -65,5 +68,6 @@ kw_status kw_snapshot_close(kw_snapshot *snapshot)
 
 uint64_t kw_version(void)
 {
+    KWI_STEP(LOAD_VERSION, &kwi_version.newest);
     return kwi_u64_load_acquire(&kwi_version.newest); // [pair: version]
 }

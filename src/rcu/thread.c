@@ -15,6 +15,7 @@
 
 #include <keyway/keyset.h>
 
+#include "base/schedule.h"
 #include "rcu/forced_end.h"
 #include "rcu/late.h"
 #include "rcu/section.h"
@@ -59,8 +60,10 @@ static kwi_thread_block *chunk_block(const chunk *in, size_t index)
 // Ends whatever the holder is inside of.
 static void take_back(kwi_thread_block *block)
 {
+    KWI_STEP(UNPIN, &block->hot.pinned);
     kwi_u64_store_release(&block->hot.pinned, KWI_NOT_PINNED); // [pair: pin]
-    kwi_u32_store_release(&block->hot.depth, 0);               // [pair: announce]
+    KWI_STEP(POP, &block->hot.depth);
+    kwi_u32_store_release(&block->hot.depth, 0); // [pair: announce]
     block->hot.capacity = 0;
     block->snapshot_count = 0;
 }
@@ -70,6 +73,7 @@ static void clear_block(kwi_thread_block *block)
 {
     take_back(block);
     kwi_late_unmark(block);
+    KWI_STEP(END_THREAD, block);
     kwi_u32_store_release(&block->used, 0); // [pair: block-holder]
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/schedule.h"
 #include "registry/dispatcher.h"
 #include "registry/error_kernels.h"
 #include "registry/observer.h"
@@ -187,7 +188,8 @@ void kwi_operator_publish(kw_operator *op, kw_table *take_table, uint64_t versio
     take_table->block.version = version;
     op->was_defined |= take_table->definition != NULL;
     kwi_ptr_store_relaxed(&take_table->block.older, old); // relaxed: the next store publishes it
-    kwi_ptr_store_release(&op->table, take_table);        // [pair: table-publish]
+    KWI_STEP(STORE_ROOT, &op->table);
+    kwi_ptr_store_release(&op->table, take_table); // [pair: table-publish]
     if (old->block.state == KWI_BLOCK_NEWEST) {
         kwi_retire(&kwi_the_world.reclaimer, &old->block, &take_table->block, version);
     }

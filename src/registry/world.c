@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/memory.h"
+#include "base/schedule.h"
 #include "base/yield.h"
 #include "rcu/section.h"
 #include "registry/burial.h"
@@ -96,6 +97,7 @@ static void run_pass(uint64_t ticket, kwi_registration **dead) KWI_REQUIRES(kwi_
     kwi_block *freed = kwi_reclaim_pass(&kwi_the_world.reclaimer, ticket);
     while (freed != NULL) {
         kwi_block *next = freed->next;
+        KWI_STEP(FREE, freed);
         release_names((const kw_table *)(const void *)freed, dead);
         kwi_free(freed, freed->bytes);
         freed = next;
