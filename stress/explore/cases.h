@@ -13,8 +13,25 @@ extern const explore_case *const explore_cases[]; // ends with NULL
 
 #define EXPLORE_CASE_LIST(X)                                                                       \
     X(replace)                                                                                     \
+    X(deferred)                                                                                    \
+    X(writers)                                                                                     \
     X(snapshot)                                                                                    \
-    X(drain)
+    X(nested_pin)                                                                                  \
+    X(closing)                                                                                     \
+    X(middle)                                                                                      \
+    X(handover)                                                                                    \
+    X(nested)                                                                                      \
+    X(redispatch)                                                                                  \
+    X(fallthrough)                                                                                 \
+    X(signal)                                                                                      \
+    X(thread_end)                                                                                  \
+    X(drain)                                                                                       \
+    X(burial)                                                                                      \
+    X(closed)                                                                                      \
+    X(lease)                                                                                       \
+    X(drains)                                                                                      \
+    X(redefine)                                                                                    \
+    X(wait)
 
 #define EXPLORE_CASE_DECLARATION(name) extern const explore_case explore_case_##name;
 EXPLORE_CASE_LIST(EXPLORE_CASE_DECLARATION)

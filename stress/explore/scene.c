@@ -202,21 +202,43 @@ static void stage(kw_transaction *tx, const scene_change *change, const char *na
     if (*in_the_way != 0) {
         MUST(kw_transaction_remove(tx, library, *in_the_way, err));
     }
-    kw_kernel_descriptor kernel = scene_describe(library, change->kernel, id);
+    kw_kernel_descriptor kernel =
+        change->falls_through ? KW_FALLTHROUGH() : scene_describe(library, change->kernel, id);
     MUST(kw_transaction_impl(tx, library, name, change->key, &kernel, in_the_way, err));
+}
+
+void scene_commit_all(const scene_change *changes, size_t count)
+{
+    kw_transaction *tx = NULL;
+    MUST(kw_transaction_begin(scene_dispatcher, &tx, err));
+    for (size_t i = 0; i < count; i++) {
+        const scene_change *each = &changes[i];
+        size_t at = in_place[0].key == each->key || in_place[0].key == 0 ? 0 : 1;
+        in_place[at].key = each->key;
+        stage(tx, each, "t::f", each->f, &in_place[at].f);
+        stage(tx, each, "t::g", each->g, &in_place[at].g);
+    }
+    const kw_commit_options options = {.struct_size = sizeof options,
+                                       .defer_reclaim = changes[0].defers};
+    MUST(kw_transaction_commit(tx, &options, NULL, err));
 }
 
 void scene_commit(const scene_change *change)
 {
-    size_t at = in_place[0].key == change->key || in_place[0].key == 0 ? 0 : 1;
-    in_place[at].key = change->key;
-    kw_transaction *tx = NULL;
-    MUST(kw_transaction_begin(scene_dispatcher, &tx, err));
-    stage(tx, change, "t::f", change->f, &in_place[at].f);
-    stage(tx, change, "t::g", change->g, &in_place[at].g);
-    const kw_commit_options options = {.struct_size = sizeof options,
-                                       .defer_reclaim = change->defers};
-    MUST(kw_transaction_commit(tx, &options, NULL, err));
+    scene_commit_all(change, 1);
+}
+
+void scene_replace_both(int64_t id)
+{
+    scene_commit(&(scene_change){.key = KW_KEY_CPU, .f = id, .g = id});
+}
+
+void scene_check_order(const char *what, int64_t before, int64_t after)
+{
+    if (after < before) {
+        explore_fail("version", "%s: kernel %lld, and then kernel %lld of an older commit", what,
+                     (long long)before, (long long)after);
+    }
 }
 
 // Libraries ---------------------------------------------------------------------------------------
@@ -261,8 +283,11 @@ void scene_end_library(kw_library *library)
 static void end_at_rest(kw_library *library)
 {
     kw_error err = KW_ERROR_INIT;
-    scene_must(kw_library_close(library, &err), "closing at rest", &err);
-    kw_status status = KW_BUSY;
+    kw_status status = kw_library_close(library, &err);
+    if (status != KW_LIBRARY_CLOSED) {
+        scene_must(status, "closing at rest", &err);
+    }
+    status = KW_BUSY;
     for (int i = 0; i < LOOKS && status == KW_BUSY; i++) {
         status = kw_library_drain(library, 0, &err);
     }
@@ -303,6 +328,19 @@ void scene_end(void)
     }
     check_subjects(NULL);
     MUST(kw_dispatcher_destroy(scene_dispatcher, err));
+}
+
+void scene_begin_with_kernels(void)
+{
+    scene_begin();
+    scene_replace_both(1);
+}
+
+void scene_end_with(int64_t f, int64_t g)
+{
+    EXPECT("f at rest", scene_call(scene_f), f);
+    EXPECT("g at rest", scene_call(scene_g), g);
+    scene_end();
 }
 
 // A pass with something to scan grows its buffers.

@@ -54,11 +54,25 @@ typedef struct scene_change {
     kw_library *library; // NULL: that of f and g
     kw_key key;
     typed_function kernel; // NULL: scene_kernel
+    bool falls_through;    // no kernel, but a fallthrough; its id only has to be another than 0
     int64_t f;
     int64_t g;
     bool defers;
 } scene_change;
 void scene_commit(const scene_change *change);
+
+// Several as one commit.
+void scene_commit_all(const scene_change *changes, size_t count);
+
+// The usual scene: kernels that answer 1; and its end, with what f and g then answer.
+void scene_begin_with_kernels(void);
+void scene_end_with(int64_t f, int64_t g);
+
+// Replaces the kernels of both operators by ones that answer `id`.
+void scene_replace_both(int64_t id);
+
+// A finding if an answer is older than one that came before: what was seen of a commit stays seen.
+void scene_check_order(const char *what, int64_t before, int64_t after);
 
 // One more kernel for an operator, in a commit of its own; takes the kernel's descriptor.
 kw_registration scene_impl(kw_library *library, const char *name, kw_key key,
