@@ -17,6 +17,7 @@
 
 #include "base/pause.h"
 #include "base/schedule.h"
+#include "explore/fingerprint.h"
 #include "explore/memory.h"
 #include "explore/order.h"
 #include "explore/report.h"
@@ -519,8 +520,20 @@ void explore_engine_start(const explore_case *wanted)
     }
 }
 
+// Announcements that the execution before has left above the depth would be seen while the depth
+// covers them, and the same choices would not lead to the same state.
+static void forget_announcements(const kwi_thread_block *block)
+{
+    kwi_thread_block *stale = (kwi_thread_block *)(uintptr_t)block;
+    uint32_t depth = kwi_u32_load_relaxed(&stale->hot.depth); // relaxed, both: no thread runs
+    for (uint32_t i = depth; i < KWI_INSIDE_COUNT; i++) {
+        kwi_ptr_store_relaxed(&stale->hot.inside[i], NULL);
+    }
+}
+
 static void reset(thread *each)
 {
+    forget_announcements(each->block);
     each->waits = WAIT_NOTHING;
     each->is_asleep = false;
     each->pause_count = 0;
@@ -554,6 +567,7 @@ static void explore(void)
         held[i].lock = NULL;
     }
     explore_order_begin();
+    explore_fingerprint_begin();
     current = EXPLORE_NOBODY;
     step_count = 0;
     is_signal_used = false;

@@ -15,6 +15,9 @@
 // apart, so they go on in the same ways. That is sound, and it is finer than comparing memory: some
 // states are visited more than once, none is missed but for a collision of 64 bits.
 //
+// Steps that did not name all they touch would break this. So each time a state is reached again,
+// what the protocol has in memory is compared with the first time (fingerprint.h).
+//
 // Addresses may be objects because memory of the library comes from an arena for each thread
 // (memory.h), in which an address depends on what the thread itself has allocated before.
 

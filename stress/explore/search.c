@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "explore/engine.h"
+#include "explore/fingerprint.h"
 #include "explore/report.h"
 #include "explore/seen.h"
 
@@ -155,7 +156,7 @@ unsigned explore_search_choose(unsigned enabled, unsigned current)
         // Without a bound every choice is free, whoever runs.
         bool goes_on = is_bounded && is_enabled(enabled, current);
         unsigned runs = goes_on ? current : EXPLORE_NOBODY;
-        is_known = !explore_seen_add(explore_state(), runs, left);
+        is_known = !explore_seen_add(explore_state(), explore_fingerprint(), runs, left);
         if (!is_known) {
             push(enabled, current);
         }

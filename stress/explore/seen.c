@@ -16,7 +16,8 @@
 
 // By who runs: preemptions left plus one; 0: not reached so.
 typedef struct entry {
-    uint64_t state; // 0: free
+    uint64_t state;  // 0: free
+    uint64_t memory; // its fingerprint of memory
     uint16_t best[EXPLORE_NOBODY + 1];
 } entry;
 
@@ -69,7 +70,7 @@ static bool is_covered(const entry *at, unsigned runs, uint16_t now)
     return at->best[EXPLORE_NOBODY] >= now;
 }
 
-bool explore_seen_add(uint64_t state, unsigned runs, uint8_t left)
+bool explore_seen_add(uint64_t state, uint64_t memory, unsigned runs, uint8_t left)
 {
     if (2 * count >= capacity) {
         resize(2 * capacity);
@@ -78,8 +79,12 @@ bool explore_seen_add(uint64_t state, unsigned runs, uint8_t left)
     uint16_t now = (uint16_t)(left + 1);
     if (at->state == 0) {
         at->state = state | 1;
+        at->memory = memory;
         count++;
         explore_report_now->states++;
+    } else if (at->memory != memory) {
+        explore_fail("reduction", "two executions with the same order of steps differ: some step "
+                                  "reads or writes more than it says");
     } else if (is_covered(at, runs, now)) {
         return false;
     }
