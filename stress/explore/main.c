@@ -6,57 +6,17 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "explore/cases.h"
 #include "explore/options.h"
 #include "explore/process.h"
-
-// Without a bound a finding would be a long way down the search, so few preemptions are tried
-// first: what few of them show is also what a person can follow.
-#define FEW 3
-
-static double seconds_since(const struct timespec *begin)
-{
-    struct timespec end;
-    (void)clock_gettime(CLOCK_MONOTONIC, &end);
-    return (double)(end.tv_sec - begin->tv_sec) + (double)(end.tv_nsec - begin->tv_nsec) / 1e9;
-}
+#include "explore/prove.h"
+#include "explore/shrink.h"
 
 static const char *bound_text(int bound, char *buffer, size_t size)
 {
     (void)snprintf(buffer, size, bound == EXPLORE_UNBOUNDED ? "none" : "%d", bound);
     return buffer;
-}
-
-// Looks for a finding with as few preemptions as possible. False: the system failed.
-static bool search_upwards(const explore_case *tested, int bound, const explore_options *options,
-                           int *out_bound)
-{
-    int few = bound == EXPLORE_UNBOUNDED ? FEW : bound;
-    for (int each = 0; each <= few; each++) {
-        *out_bound = each;
-        if (!explore_process_run(tested, each, options)) {
-            return false;
-        }
-        if (explore_report_now->is_found || explore_report_now->was_stopped ||
-            !explore_report_now->was_cut) {
-            return true;
-        }
-    }
-    *out_bound = bound;
-    return bound != EXPLORE_UNBOUNDED || explore_process_run(tested, bound, options);
-}
-
-static bool search(const explore_case *tested, int bound, const explore_options *options,
-                   int *out_bound)
-{
-    *out_bound = bound;
-    if (options->fault != KWI_FAULT_NONE) {
-        return search_upwards(tested, bound, options, out_bound);
-    }
-    return explore_process_run(tested, bound, options) &&
-           (!explore_report_now->is_found || search_upwards(tested, bound, options, out_bound));
 }
 
 static void print_finding(const explore_case *tested, const explore_options *options)
@@ -108,14 +68,13 @@ static void print_json(FILE *file, const explore_case *tested, int bound, double
 static int run_case(const explore_case *tested, const explore_options *options, FILE *json,
                     bool is_first)
 {
-    struct timespec begin;
-    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+    double begin = explore_process_seconds();
     int bound = options->bound == EXPLORE_DEFAULT_BOUND ? tested->bound : options->bound;
-    if (!search(tested, bound, options, &bound)) {
+    if (!explore_search_case(tested, bound, options, &bound)) {
         (void)fprintf(stderr, "keyway-explore: no memory or process for the exploration\n");
         return 2;
     }
-    double seconds = seconds_since(&begin);
+    double seconds = explore_process_seconds() - begin;
     print_result(tested, bound, seconds, options);
     if (json != NULL) {
         print_json(json, tested, bound, seconds, is_first);
@@ -166,6 +125,9 @@ int main(int argc, char **argv)
         return 2;
     case EXPLORE_PARSED:
         break;
+    }
+    if (options.proves_faults) {
+        return explore_prove(&options);
     }
     if (options.schedule != NULL) {
         return run_schedule(explore_case_find(options.name), &options);

@@ -27,6 +27,11 @@ const char *explore_fault_name(kwi_fault fault)
     return fault_names[fault];
 }
 
+kwi_fault explore_fault_count(void)
+{
+    return (kwi_fault)(sizeof fault_names / sizeof *fault_names);
+}
+
 static void print_help(void)
 {
     (void)printf(
@@ -39,6 +44,7 @@ static void print_help(void)
         "  --bound N        at most N preemptions in an execution, or `none`: every order\n"
         "                   (default: what the case says)\n"
         "  --fault NAME     switches a seeded fault on, which should then be found\n"
+        "  --faults         explores with each fault, or that of --fault, until a case finds it\n"
         "  --schedule LIST  runs one order of one case and prints its steps: a3,b12,a1 lets the\n"
         "                   first thread make three steps, the second twelve, and so on; h is a\n"
         "                   signal handler. Behind the list, whoever runs goes on\n"
@@ -47,7 +53,8 @@ static void print_help(void)
         "  --list           lists cases and faults\n"
         "  --help           prints this\n"
         "\n"
-        "Exit status: 0 nothing found, 1 a violation, 2 bad options.\n");
+        "Exit status: 0 nothing found, 1 a violation (with --faults: a fault that was not found),\n"
+        "2 bad options.\n");
 }
 
 static void print_list(void)
@@ -134,6 +141,9 @@ static bool parse_option(int letter, const char *text, explore_options *options)
         return parse_schedule(text, options);
     case 'n':
         return parse_seconds(text, options);
+    case 'F':
+        options->proves_faults = true;
+        return true;
     case 'j':
         options->json = text;
         return true;
@@ -151,15 +161,11 @@ static bool check_together(const explore_options *options)
 explore_parsed explore_options_parse(int argc, char **argv, explore_options *out_options)
 {
     static const struct option long_options[] = {
-        {"case", required_argument, NULL, 'c'},
-        {"bound", required_argument, NULL, 'b'},
-        {"fault", required_argument, NULL, 'f'},
-        {"schedule", required_argument, NULL, 's'},
-        {"seconds", required_argument, NULL, 'n'},
-        {"json", required_argument, NULL, 'j'},
-        {"list", no_argument, NULL, 'l'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"case", required_argument, NULL, 'c'},    {"bound", required_argument, NULL, 'b'},
+        {"fault", required_argument, NULL, 'f'},   {"schedule", required_argument, NULL, 's'},
+        {"seconds", required_argument, NULL, 'n'}, {"json", required_argument, NULL, 'j'},
+        {"faults", no_argument, NULL, 'F'},        {"list", no_argument, NULL, 'l'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
     };
     explore_options options = {.name = "all", .bound = EXPLORE_DEFAULT_BOUND};
     int letter;

@@ -19,7 +19,8 @@ typedef struct explore_options {
     kwi_fault fault;
     const char *schedule; // NULL: explore
     const char *json;     // a file; NULL: none
-    double seconds;       // for each case; 0: no limit
+    bool proves_faults;
+    double seconds; // for each case; 0: no limit
 } explore_options;
 
 typedef enum explore_parsed {
@@ -31,5 +32,6 @@ typedef enum explore_parsed {
 explore_parsed explore_options_parse(int argc, char **argv, explore_options *out_options);
 
 const char *explore_fault_name(kwi_fault fault);
+kwi_fault explore_fault_count(void); // KWI_FAULT_NONE among them
 
 #endif // EXPLORE_OPTIONS_H

@@ -15,4 +15,7 @@
 // came of it in `explore_report_now`. False: the system has no process for it.
 bool explore_process_run(const explore_case *tested, int bound, const explore_options *options);
 
+// Processor time of all explorations so far, which a busy machine does not stretch.
+double explore_process_seconds(void);
+
 #endif // EXPLORE_PROCESS_H
