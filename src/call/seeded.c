@@ -8,6 +8,7 @@
 
 #ifdef KWI_TESTING
 
+#include "base/seen.h"
 #include "base/yield.h"
 #include "registry/operator.h"
 
@@ -21,9 +22,23 @@ const kw_table *kwi_seeded_table(const kw_table *announced)
     return announced;
 }
 
+// Whether the operator of the call that ends has another table by now, and the thread no pin.
+static bool is_overtaken(const kw_thread *thread, uint32_t depth)
+{
+    // Relaxed: a thread reads its own words; the root is only compared.
+    if (depth >= KWI_INSIDE_COUNT || kwi_u64_load_relaxed(&thread->pinned) != KWI_NOT_PINNED) {
+        return false;
+    }
+    const kw_table *table = kwi_ptr_load_relaxed(&thread->inside[depth]);
+    const kw_operator *op = table->block.owner;
+    return op != NULL && kwi_ptr_load_relaxed(&op->table) != table;
+}
+
 void kwi_seeded_end(kw_thread *thread, uint32_t depth)
 {
     KWI_YIELD();
+    KWI_SEEN_WHEN(is_overtaken(thread, depth), COMMIT_IN_CALL);
+    KWI_SEEN_IN_SCAN(CALL_ENDED_IN_SCAN);
     if (KWI_FAULT(RELAXED_POP)) {
         kwi_u32_store_relaxed(&thread->depth, depth); // relaxed: that is the fault
         return;

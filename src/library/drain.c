@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/pause.h"
+#include "base/seen.h"
 #include "base/text.h"
 #include "base/yield.h"
 #include "library/library.h"
@@ -209,6 +210,7 @@ kw_status kw_library_drain(kw_library *library, uint64_t timeout_ns, kw_error *e
     kwi_pause pause = kwi_pause_begin(timeout_ns);
     do {
         status = try_drain(library, err);
+        KWI_SEEN_WHEN(status == KW_BUSY, DRAIN_HELD);
     } while (status == KW_BUSY && kwi_pause_next(&pause));
     return status;
 }

@@ -25,6 +25,7 @@
 
 #include <keyway/inline/table.h>
 
+#include "base/seen.h"
 #include "base/yield.h"
 #include "rcu/thread.h"
 #include "rcu/version.h"
@@ -42,6 +43,8 @@ static inline const kwi_block *kwi_chain_find(const kwi_ptr_cell *root, uint64_t
     KWI_YIELD();
     const kwi_block *block = kwi_ptr_load_acquire(root); // [pair: table-publish]
     KWI_YIELD();
+    KWI_SEEN_WHEN(block->version > newest, TABLE_BEFORE_VERSION);
+    KWI_SEEN_WHEN(block->version > pinned, OLDER_TABLE);
     while (KW_UNLIKELY(block->version > limit)) {
         block = kwi_ptr_load_acquire(&block->older); // [pair: table-older]
         KWI_YIELD_OFTEN();
@@ -68,9 +71,11 @@ static inline void kwi_announce_store(kw_thread *thread, uint32_t depth, kwi_ptr
         kwi_u32_store_release(&thread->depth, depth + 1); // [pair: announce]
         return;
     }
+    KWI_SEEN_ANNOUNCE_BEGIN();
     kwi_u32_store_release(&thread->depth, depth + 1); // [pair: announce]
     KWI_YIELD();
     kwi_slot_store(slot, block);
+    KWI_SEEN_ANNOUNCE_END();
 }
 
 // The plain form, for every case that the fast path leaves: not attached, no room in the block,

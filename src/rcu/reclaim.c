@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/seen.h"
 #include "base/yield.h"
 #include "rcu/pins.h"
 #include "rcu/thread.h"
@@ -77,7 +78,7 @@ static bool scan_announcements(kwi_words *announced)
 }
 
 // C2: the order of the two.
-static bool scan_reader_words(kwi_reclaimer *reclaimer) KWI_REQUIRES(kwi_role_writer)
+static bool scan_in_order(kwi_reclaimer *reclaimer) KWI_REQUIRES(kwi_role_writer)
 {
     if (KWI_FAULT(ANNOUNCEMENTS_BEFORE_PINS)) {
         bool scanned = scan_announcements(&reclaimer->announced);
@@ -89,6 +90,14 @@ static bool scan_reader_words(kwi_reclaimer *reclaimer) KWI_REQUIRES(kwi_role_wr
     }
     KWI_YIELD_OFTEN();
     return scan_announcements(&reclaimer->announced);
+}
+
+static bool scan_reader_words(kwi_reclaimer *reclaimer) KWI_REQUIRES(kwi_role_writer)
+{
+    KWI_SEEN_SCAN(true);
+    bool is_complete = scan_in_order(reclaimer);
+    KWI_SEEN_SCAN(false);
+    return is_complete;
 }
 
 static void keep(kwi_reclaimer *reclaimer, kwi_block *block)
@@ -112,6 +121,7 @@ static void keep_for_pin(kwi_reclaimer *reclaimer, kwi_block *block, uint64_t pi
         }
     }
     if (empty == NULL) {
+        KWI_SEEN(BUCKETS_FULL);
         keep(reclaimer, block); // more distinct pins than buckets: looked at again
         return;
     }
@@ -151,6 +161,7 @@ static void unlink_block(kwi_block *block)
 static bool decide(kwi_reclaimer *reclaimer, kwi_block *block)
 {
     if (block->ticket > reclaimer->done && !KWI_FAULT(UNRIPE_RECLAIMED)) {
+        KWI_SEEN(UNRIPE_TABLE);
         keep(reclaimer, block); // C1
         return false;
     }
@@ -158,11 +169,13 @@ static bool decide(kwi_reclaimer *reclaimer, kwi_block *block)
     if (block->state == KWI_BLOCK_LINKED) {
         size_t at = kwi_words_lower_bound(pins, block->version);
         if (at < pins->count && pins->items[at] < block->hi && !KWI_FAULT(IGNORE_PINS)) {
+            KWI_SEEN(PINNED_TABLE);
             keep_for_pin(reclaimer, block, pins->items[at]); // C3
             return false;
         }
         unlink_block(block);
         if (at > 0 && !KWI_FAULT(MIDDLE_FREED_AT_ONCE)) {
+            KWI_SEEN(MIDDLE_TABLE);
             if (!KWI_FAULT(NO_NEW_TICKET)) {
                 block->ticket = reclaimer->tick + 1; // C4
             }
@@ -174,6 +187,7 @@ static bool decide(kwi_reclaimer *reclaimer, kwi_block *block)
         if (block->held_since_ns == 0) {
             block->held_since_ns = kwi_clock_ns(); // see Note [How long a call has lasted]
         }
+        KWI_SEEN(ANNOUNCED_TABLE);
         keep(reclaimer, block); // C5
         return false;
     }

@@ -11,8 +11,10 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/memory.h"
+#include "base/seen.h"
 #include "base/yield.h"
 #include "rcu/section.h"
+#include "rcu/version.h"
 #include "registry/burial.h"
 #include "registry/forced_cleanup.h"
 #include "registry/observer.h"
@@ -100,6 +102,7 @@ static void run_pass(uint64_t ticket, kwi_registration **dead) KWI_REQUIRES(kwi_
         kwi_free(freed, freed->bytes);
         freed = next;
     }
+    KWI_SEEN_WHEN(*dead != NULL, LATE_KERNEL);
     free_old_arrays();
 }
 
@@ -110,12 +113,15 @@ static void reclaim(kwi_registration *dead, bool waits) KWI_RELEASES(kwi_role_wr
     kwi_burial_begin(&burial);
     kwi_burial_add(&burial, dead);
     uint64_t ticket = kwi_reclaim_ticket(&kwi_the_world.reclaimer);
+    uint64_t newest = kwi_u64_load_relaxed(&kwi_version.newest); // relaxed: written under this lock
     kwi_world_unlock();
     if (waits) {
         kwi_grace_period();
     }
     KWI_YIELD_OFTEN();
     kwi_world_lock();
+    // Relaxed: the same.
+    KWI_SEEN_WHEN(kwi_u64_load_relaxed(&kwi_version.newest) != newest, COMMIT_IN_GRACE_PERIOD);
     kwi_forced_news news;
     kwi_forced_news_gather(&news);
     kwi_registration *freed = NULL;
