@@ -16,7 +16,7 @@
 
 // Few enough that calls stay fast, enough that rare orders are met within seconds.
 #define DEFAULT_DELAY_ONE_IN 256
-#define DEFAULT_SECONDS 15 // for each of two scenarios: half a minute
+#define DEFAULT_SECONDS 30
 #define LEAST_THREADS 4
 #define MOST_THREADS 64
 
@@ -40,9 +40,9 @@ static void print_help(void)
         "each answer is\nchecked against what was legal while its call ran.\n"
         "\n"
         "  --scenario NAME  one of --list, or all (the default)\n"
-        "  --threads N      threads that call, %d to %d (default: the processors, at least "
-        "%d)\n"
-        "  --seconds N      how long each scenario runs (default: %d)\n"
+        "  --threads N      threads that call, %d to %d (default: half of the processors, at "
+        "least %d)\n"
+        "  --seconds N      how long the scenarios run together (default: %d)\n"
         "  --seed N         repeats a run's choices (default: from the clock)\n"
         "  --delay N        one schedule point in N waits (default: %d; 0: none)\n"
         "  --json FILE      writes the result as JSON too\n"
@@ -159,7 +159,10 @@ static bool parse_option(int letter, const char *text, stress_options *options)
 static stress_options defaults(void)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    unsigned threads = processors > LEAST_THREADS ? (unsigned)processors : LEAST_THREADS;
+    // Half of the processors read, and the writers have the others; never fewer than meet each
+    // other, however few processors there are.
+    long half = processors / 2;
+    unsigned threads = half > LEAST_THREADS ? (unsigned)half : LEAST_THREADS;
     return (stress_options){
         .scenario = "all",
         .seconds = DEFAULT_SECONDS,

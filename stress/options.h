@@ -16,7 +16,7 @@
 typedef struct stress_options {
     const char *scenario; // a scenario's name, or "all"
     const char *json;     // where the result is written; NULL: nowhere
-    double seconds;       // for each scenario; for each fault the limit
+    double seconds;       // of all scenarios together; for each fault the limit
     unsigned thread_count;
     uint32_t seed;
     uint32_t delay_one_in; // one schedule point in so many waits; 0: none
