@@ -78,7 +78,7 @@ static bool scan_announcements(kwi_words *announced)
 }
 
 // C2: the order of the two.
-static bool scan_in_order(kwi_reclaimer *reclaimer) KWI_REQUIRES(kwi_role_writer)
+static bool scan_reader_words(kwi_reclaimer *reclaimer) KWI_REQUIRES(kwi_role_writer)
 {
     if (KWI_FAULT(ANNOUNCEMENTS_BEFORE_PINS)) {
         bool scanned = scan_announcements(&reclaimer->announced);
@@ -92,10 +92,10 @@ static bool scan_in_order(kwi_reclaimer *reclaimer) KWI_REQUIRES(kwi_role_writer
     return scan_announcements(&reclaimer->announced);
 }
 
-static bool scan_reader_words(kwi_reclaimer *reclaimer) KWI_REQUIRES(kwi_role_writer)
+static bool scan(kwi_reclaimer *reclaimer) KWI_REQUIRES(kwi_role_writer)
 {
     KWI_SEEN_SCAN(true);
-    bool is_complete = scan_in_order(reclaimer);
+    bool is_complete = scan_reader_words(reclaimer);
     KWI_SEEN_SCAN(false);
     return is_complete;
 }
@@ -202,7 +202,7 @@ kwi_block *kwi_reclaim_pass(kwi_reclaimer *reclaimer, uint64_t ticket)
     if (reclaimer->retired_count == 0) {
         return NULL;
     }
-    if (!scan_reader_words(reclaimer)) {
+    if (!scan(reclaimer)) {
         return NULL;
     }
     open_buckets(reclaimer);
