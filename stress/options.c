@@ -47,9 +47,11 @@ static void print_help(void)
         "  --delay N        one schedule point in N waits (default: %d; 0: none)\n"
         "  --json FILE      writes the result as JSON too\n"
         "  --fault NAME     switches a seeded fault on, which should then be caught\n"
-        "  --faults         runs with each seeded fault until it is caught, at most "
-        "--seconds\n"
-        "                   each; with --fault, that one only\n"
+        "  --faults         proves that each seeded fault is caught, within --seconds each; "
+        "with\n"
+        "                   --fault, that one only\n"
+        "  --runs N         with --faults: so many seeds each, and the median of the times\n"
+        "  --markdown       with --faults: the table as documents have it\n"
         "  --list           lists scenarios and faults\n"
         "  --help           prints this\n"
         "\n"
@@ -151,6 +153,13 @@ static bool parse_option(int letter, const char *text, stress_options *options)
     case 'F':
         options->proves_faults = true;
         return true;
+    case 'm':
+        options->is_markdown = true;
+        return true;
+    case 'u':
+        parsed = parse_number("runs", text, STRESS_RUN_LIMIT, &number);
+        options->run_count = (unsigned)number;
+        return parsed && (number > 0 || refuse("runs", text, "at least one is needed"));
     default:
         return false;
     }
@@ -169,6 +178,7 @@ static stress_options defaults(void)
         .thread_count = threads < MOST_THREADS ? threads : MOST_THREADS,
         .seed = (uint32_t)time(NULL),
         .delay_one_in = DEFAULT_DELAY_ONE_IN,
+        .run_count = 1,
     };
 }
 
@@ -183,6 +193,8 @@ stress_parse_result stress_options_parse(int argc, char **argv, stress_options *
         {"fault", required_argument, NULL, 'f'},
         {"json", required_argument, NULL, 'j'},
         {"faults", no_argument, NULL, 'F'},
+        {"markdown", no_argument, NULL, 'm'},
+        {"runs", required_argument, NULL, 'u'},
         {"list", no_argument, NULL, 'l'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
