@@ -150,7 +150,7 @@ static void make(command *out, const stress_way *way, kwi_fault fault, double se
         break;
     case STRESS_WAY_MODEL:
         (void)snprintf(out->program, sizeof out->program, "%s/check", STRESS_MODEL_FOLDER);
-        add(out, "check --tool");
+        add(out, "tests/models/check --tool");
         add(out, way->what);
         break;
     }
@@ -306,10 +306,9 @@ void stress_trial_run(const stress_way *way, kwi_fault fault, double seconds, ui
     out_trial->seconds = 0;
     out_trial->output[0] = '\0';
     if (access(what.program, X_OK) != 0) {
-        const char *slash = strrchr(what.program, '/');
         char text[160];
-        (void)snprintf(text, sizeof text, "%.100s is missing: build it, with the tests switched on",
-                       slash != NULL ? slash + 1 : "the program");
+        (void)snprintf(text, sizeof text, "%s is missing: build all of the preset",
+                       what.count > 0 ? what.arguments[0] : "it");
         conclude(out_trial, STRESS_MISSING, text);
         return;
     }

@@ -251,9 +251,63 @@ Test(registry_fault, list_and_words_scanned_apart)
     expect_fault(version_is_kept_while_it_is_handed_over, KWI_FAULT_SHARED_SCANNED_APART);
 }
 
-// Publication -------------------------------------------------------------------------------------
+// Announcements -----------------------------------------------------------------------------------
 
 static const kw_operator *called;
+static kw_call ongoing;
+
+// Ends the call as its thread would, without a look at the table, which a fault may have freed.
+static bool call_keeps_its_table(void)
+{
+    bool kept = kwt_statistics().retired_count > 0;
+    kwi_u32_store_relaxed(&ongoing.thread->depth, kw_call_depth(ongoing)); // relaxed: one thread
+    KWT_OK(kw_reclaim());
+    return kept;
+}
+
+// What a thread does while another one's pass scans: its protection passes from a pin to a call.
+static void call_and_close(void)
+{
+    ongoing = kw_call_begin(called);
+    KWT_OK(kw_snapshot_close(&own));
+}
+
+static bool table_is_kept_when_a_call_takes_over(void)
+{
+    scene in = make();
+    called = in.op;
+    KWT_OK(kw_snapshot_open(&own));
+    commit_one(&in);
+    kwi_yield_interrupt("scan_reader_words", call_and_close);
+    KWT_OK(kw_reclaim());
+    return call_keeps_its_table();
+}
+
+Test(registry_fault, announcements_read_before_pins)
+{
+    expect_fault(table_is_kept_when_a_call_takes_over, KWI_FAULT_ANNOUNCEMENTS_BEFORE_PINS);
+}
+
+static bool table_is_kept_from_the_section_on(void)
+{
+    scene in = make();
+    changed = &in;
+    kwi_yield_interrupt("kwi_announce", commit_and_reclaim); // there with the fault only
+    ongoing = kw_call_begin(in.op);
+    if (!KWI_FAULT(ANNOUNCE_AFTER_LEAVING)) {
+        kwi_yield_interrupt(NULL, NULL);
+        commit_and_reclaim();
+    }
+    return call_keeps_its_table();
+}
+
+Test(registry_fault, announced_after_the_section)
+{
+    expect_fault(table_is_kept_from_the_section_on, KWI_FAULT_ANNOUNCE_AFTER_LEAVING);
+}
+
+// Publication -------------------------------------------------------------------------------------
+
 static int64_t answered;
 
 // What another thread does while a commit publishes.
