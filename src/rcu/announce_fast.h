@@ -36,7 +36,7 @@ static inline kwi_announced kwi_announce(const kwi_ptr_cell *root)
     if (KWI_FAULT(ANNOUNCE_AFTER_LEAVING)) {
         KWI_STEP(LEAVE, &reader->ctr);
         _CMM_STORE_SHARED(reader->ctr, inside - URCU_BP_GP_COUNT);
-        KWI_YIELD();
+        KWI_YIELD_OFTEN();
         kwi_announce_store(thread, depth, &thread->inside[depth], block);
         return (kwi_announced){block, thread};
     }

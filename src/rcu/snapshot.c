@@ -7,6 +7,7 @@
 #include <keyway/snapshot.h>
 
 #include "base/schedule.h"
+#include "base/seen.h"
 #include "base/yield.h"
 #include "rcu/pins.h"
 #include "rcu/section.h"
@@ -28,6 +29,7 @@ static void pin_newest(kwi_thread_block *block)
     }
     KWI_YIELD_OFTEN();
     kwi_pin(block, version);
+    KWI_SEEN_IN_SCAN(SNAPSHOT_IN_SCAN);
     kwi_section_leave();
 }
 
@@ -61,6 +63,7 @@ kw_status kw_snapshot_close(kw_snapshot *snapshot)
     KWI_STEP(UNPIN, &block->hot.pinned);
     // Every call made under the pin comes before this store: [pair: pin]
     kwi_u64_store_release(&block->hot.pinned, snapshot->outer);
+    KWI_SEEN_IN_SCAN(CLOSE_IN_SCAN);
     block->snapshot_count--;
     snapshot->depth = 0;
     return KW_OK;

@@ -16,6 +16,7 @@
 #include <keyway/keyset.h>
 
 #include "base/schedule.h"
+#include "base/seen.h"
 #include "rcu/forced_end.h"
 #include "rcu/late.h"
 #include "rcu/section.h"
@@ -228,6 +229,7 @@ static kwi_thread_block *attach(void)
     block->hot.kept = ~DEFAULT_EXCLUDED | KW_KEYSET_BACKEND_MASK;
     block->context = NULL;
     memset(block->call_area, 0, sizeof block->call_area);
+    KWI_SEEN_IN_SCAN(ATTACH_IN_SCAN);
     block->hot.capacity = fast_capacity();
     kwi_thread_self = &block->hot;
     return block;

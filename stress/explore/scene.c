@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "base/schedule.h"
 #include "explore/memory.h"
 
 #define LIBRARY_LIMIT 8
@@ -152,7 +151,6 @@ static int64_t call(const kw_operator *op, tensor *x)
     int64_t answer = 0;
     kw_status status = ((typed_function)entry->function)(entry->kernel, keys, x, 0, &answer);
     explore_touch_memory(begun.table); // it has to stay until the call ends
-    KWI_STEP(POP, &begun.thread->depth);
     kw_call_end(begun, depth);
     return status == KW_OK ? answer : -(int64_t)kw_call_failed(op, status);
 }
