@@ -69,7 +69,7 @@ static void end_nested(void)
 const explore_case explore_case_nested = {
     .name = "nested",
     .summary = "a call inside a call, while the inner and then the outer kernel is replaced",
-    .bound = 3,
+    .bound = EXPLORE_UNBOUNDED,
     .thread_count = 2,
     .begin = begin_nested,
     .run = {call_outer, replace_inner_then_outer},
@@ -160,7 +160,7 @@ static void end_fallthrough(void)
 const explore_case explore_case_fallthrough = {
     .name = "fallthrough",
     .summary = "calls, while a commit replaces a kernel that redispatches by a fallthrough",
-    .bound = 3,
+    .bound = EXPLORE_UNBOUNDED,
     .thread_count = 2,
     .begin = begin_redispatch,
     .run = {call_twice, let_fall_through},
@@ -185,7 +185,7 @@ static void handle(void)
 const explore_case explore_case_signal = {
     .name = "signal",
     .summary = "a call, interrupted anywhere by a handler that calls, and a commit",
-    .bound = 3,
+    .bound = EXPLORE_UNBOUNDED,
     .thread_count = 2,
     .begin = scene_begin_with_kernels,
     .run = {call_interrupted, replace_both},

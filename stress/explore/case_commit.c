@@ -65,7 +65,7 @@ static void end_replaced_twice(void)
 const explore_case explore_case_deferred = {
     .name = "deferred",
     .summary = "calls of two operators, while two commits defer reclaiming, and then it is done",
-    .bound = 3,
+    .bound = EXPLORE_UNBOUNDED,
     .thread_count = 2,
     .begin = scene_begin_with_kernels,
     .run = {call_g_then_f, replace_both_deferring},
@@ -92,7 +92,7 @@ static void replace_g(void)
 const explore_case explore_case_writers = {
     .name = "writers",
     .summary = "a call, while two threads commit and their grace periods overlap",
-    .bound = 2,
+    .bound = 3,
     .thread_count = 3,
     .begin = scene_begin_with_kernels,
     .run = {call_f, replace_f, replace_g},

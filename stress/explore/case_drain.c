@@ -64,7 +64,7 @@ static void remove_leaving(void)
 const explore_case explore_case_burial = {
     .name = "burial",
     .summary = "a kernel is removed, while its library is closed and drained",
-    .bound = 3,
+    .bound = EXPLORE_UNBOUNDED,
     .thread_count = 2,
     .begin = begin_with_library,
     .run = {remove_leaving, drain_leaving},
@@ -88,7 +88,7 @@ static void register_late(void)
 const explore_case explore_case_closed = {
     .name = "closed",
     .summary = "a kernel is registered, while its library is closed and drained",
-    .bound = 3,
+    .bound = EXPLORE_UNBOUNDED,
     .thread_count = 2,
     .begin = begin_with_library,
     .run = {register_late, drain_leaving},
@@ -185,7 +185,7 @@ static void call_g(void)
 const explore_case explore_case_drains = {
     .name = "drains",
     .summary = "two kernels drain each other's library, for a limited time",
-    .bound = 2,
+    .bound = 3,
     .thread_count = 2,
     .begin = begin_drains,
     .run = {call_f, call_g},

@@ -50,7 +50,7 @@ static void redefine(void)
 const explore_case explore_case_redefine = {
     .name = "redefine",
     .summary = "a look-up and a call, while the operator is removed, and defined otherwise",
-    .bound = 3,
+    .bound = EXPLORE_UNBOUNDED,
     .thread_count = 2,
     .begin = begin_redefine,
     .run = {find_and_call, redefine},

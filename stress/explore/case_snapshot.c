@@ -57,7 +57,7 @@ static void end_replaced_twice(void)
 const explore_case explore_case_snapshot = {
     .name = "snapshot",
     .summary = "a call, then two under a snapshot, while two commits replace both kernels",
-    .bound = 2,
+    .bound = 3,
     .thread_count = 2,
     .begin = scene_begin_with_kernels,
     .run = {call_under_snapshot, replace_both_twice},
@@ -229,7 +229,7 @@ static void end_handover(void)
 const explore_case explore_case_handover = {
     .name = "handover",
     .summary = "a snapshot is shared and closed, entered by another thread, and a commit",
-    .bound = 2,
+    .bound = EXPLORE_UNBOUNDED,
     .thread_count = 3,
     .begin = begin_handover,
     .prepare = {open_old},

@@ -48,6 +48,9 @@ static void print_help(void)
         "  --schedule LIST  runs one order of one case and prints its steps: a3,b12,a1 lets the\n"
         "                   first thread make three steps, the second twelve, and so on; h is a\n"
         "                   signal handler. Behind the list, whoever runs goes on\n"
+        "  --unpruned       searches on from states that were reached before, which must lead to "
+        "no\n"
+        "                   other ones\n"
         "  --seconds N      stops a case after so long (default: no limit)\n"
         "  --json FILE      writes the results as JSON too\n"
         "  --list           lists cases and faults\n"
@@ -144,6 +147,9 @@ static bool parse_option(int letter, const char *text, explore_options *options)
     case 'F':
         options->proves_faults = true;
         return true;
+    case 'u':
+        options->goes_over = true;
+        return true;
     case 'j':
         options->json = text;
         return true;
@@ -161,11 +167,17 @@ static bool check_together(const explore_options *options)
 explore_parsed explore_options_parse(int argc, char **argv, explore_options *out_options)
 {
     static const struct option long_options[] = {
-        {"case", required_argument, NULL, 'c'},    {"bound", required_argument, NULL, 'b'},
-        {"fault", required_argument, NULL, 'f'},   {"schedule", required_argument, NULL, 's'},
-        {"seconds", required_argument, NULL, 'n'}, {"json", required_argument, NULL, 'j'},
-        {"faults", no_argument, NULL, 'F'},        {"list", no_argument, NULL, 'l'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+        {"case", required_argument, NULL, 'c'},
+        {"bound", required_argument, NULL, 'b'},
+        {"fault", required_argument, NULL, 'f'},
+        {"schedule", required_argument, NULL, 's'},
+        {"seconds", required_argument, NULL, 'n'},
+        {"json", required_argument, NULL, 'j'},
+        {"faults", no_argument, NULL, 'F'},
+        {"unpruned", no_argument, NULL, 'u'},
+        {"list", no_argument, NULL, 'l'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     explore_options options = {.name = "all", .bound = EXPLORE_DEFAULT_BOUND};
     int letter;

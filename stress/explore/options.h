@@ -20,6 +20,7 @@ typedef struct explore_options {
     const char *schedule; // NULL: explore
     const char *json;     // a file; NULL: none
     bool proves_faults;
+    bool goes_over; // searches on from states that were reached before
     double seconds; // for each case; 0: no limit
 } explore_options;
 

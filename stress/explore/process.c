@@ -63,7 +63,7 @@ static _Noreturn void explore(const explore_case *tested, int bound, const explo
     explore_memory_install();
     scene_warm_up();
     kwi_fault_set(options->fault);
-    explore_search_begin(bound);
+    explore_search_begin(bound, options->goes_over);
     if (options->schedule != NULL) {
         (void)explore_search_repeat(options->schedule);
     }

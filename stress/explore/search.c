@@ -33,13 +33,15 @@ static size_t at;    // choices made in this execution
 static uint8_t left; // preemptions
 static bool is_bounded;
 static uint8_t bound;
+static bool goes_over;
 static bool is_known;      // the execution has come to a state that was searched before
 static const char *wanted; // the rest of a schedule that is repeated
 static unsigned long wanted_count;
 static unsigned wanted_thread;
 
-void explore_search_begin(int wanted_bound)
+void explore_search_begin(int wanted_bound, bool wants_all)
 {
+    goes_over = wants_all;
     is_bounded = wanted_bound != EXPLORE_UNBOUNDED;
     bound = is_bounded ? (uint8_t)wanted_bound : ANY_NUMBER;
     path_count = 0;
@@ -156,7 +158,8 @@ unsigned explore_search_choose(unsigned enabled, unsigned current)
         // Without a bound every choice is free, whoever runs.
         bool goes_on = is_bounded && is_enabled(enabled, current);
         unsigned runs = goes_on ? current : EXPLORE_NOBODY;
-        is_known = !explore_seen_add(explore_state(), explore_fingerprint(), runs, left);
+        bool is_new = explore_seen_add(explore_state(), explore_fingerprint(), runs, left);
+        is_known = !is_new && !goes_over;
         if (!is_known) {
             push(enabled, current);
         }

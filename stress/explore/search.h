@@ -24,8 +24,8 @@
 
 #include <stdbool.h>
 
-// `bound` preemptions; EXPLORE_UNBOUNDED.
-void explore_search_begin(int bound);
+// `bound` preemptions; EXPLORE_UNBOUNDED. `goes_over`: also from states that were reached before.
+void explore_search_begin(int bound, bool goes_over);
 
 // The execution repeats a schedule, see write_schedule() in trace.c. False: it is none.
 bool explore_search_repeat(const char *schedule);
