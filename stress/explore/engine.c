@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/lock.h"
 #include "explore/crew.h"
 #include "explore/fingerprint.h"
 #include "explore/memory.h"
@@ -232,8 +233,20 @@ static void forget_announcements(const kwi_thread_block *block)
     }
 }
 
+static void label(const explore_thread *each)
+{
+    static const char *const letters[EXPLORE_THREADS] = {"a", "b", "c"};
+    const char *text = letters[each->index];
+    explore_label(&each->block->hot.pinned, text);
+    explore_label(&each->block->hot.depth, text);
+    for (unsigned i = 0; i < 3; i++) { // deeper than any case nests
+        explore_label(&each->block->hot.inside[i], text);
+    }
+}
+
 static void reset(explore_thread *each)
 {
+    label(each);
     forget_announcements(each->block);
     each->waits = WAIT_NOTHING;
     each->is_asleep = false;
@@ -280,6 +293,8 @@ void explore_engine_run(void)
 {
     explore_memory_begin();
     explore_trace_begin();
+    explore_label(kwi_lock_place(KWI_LOCK_WRITER), "writer");
+    explore_label(kwi_lock_place(KWI_LOCK_SHARED), "shared snapshots");
     if (crew->tested->ends_thread) {
         start_thread(0);
     }

@@ -69,7 +69,7 @@ unsigned explore_self(void);
 // For the search. A fingerprint of everything that led to the state, see Note [States].
 uint64_t explore_state(void);
 
-// A name for an address in printed steps, until the end of the execution.
+// A name for an address in printed steps, until the end of the execution. The text is not copied.
 void explore_label(const void *object, const char *text);
 
 #endif // EXPLORE_ENGINE_H

@@ -106,9 +106,11 @@ static int run_schedule(const explore_case *tested, const explore_options *optio
 static int run_wanted(const explore_options *options, FILE *json)
 {
     int worst = 0;
+    bool is_first = true;
     for (const explore_case *const *each = explore_cases; *each != NULL; each++) {
         if (strcmp(options->name, "all") == 0 || strcmp(options->name, (*each)->name) == 0) {
-            int status = run_case(*each, options, json, each == explore_cases);
+            int status = run_case(*each, options, json, is_first);
+            is_first = false;
             worst = status > worst ? status : worst;
         }
     }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "explore/memory.h"
+#include "registry/operator.h"
 
 #define LIBRARY_LIMIT 8
 #define SUBJECT_LIMIT 64
@@ -314,6 +315,8 @@ void scene_begin(void)
     MUST(kw_library_define(library, &g, NULL, err));
     MUST(kw_operator_find(scene_dispatcher, "t::f", &scene_f, err));
     MUST(kw_operator_find(scene_dispatcher, "t::g", &scene_g, err));
+    explore_label(&scene_f->table, "f");
+    explore_label(&scene_g->table, "g");
 }
 
 void scene_end(void)

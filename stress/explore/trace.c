@@ -30,7 +30,7 @@ static size_t named_count;  // of them, those that the schedule has to name
 
 static struct {
     const void *object;
-    char text[32];
+    const char *text;
 } labels[LABEL_LIMIT];
 static size_t label_count;
 
@@ -46,7 +46,7 @@ void explore_label(const void *object, const char *text)
 {
     if (label_count < LABEL_LIMIT) {
         labels[label_count].object = object;
-        (void)snprintf(labels[label_count].text, sizeof labels[0].text, "%s", text);
+        labels[label_count].text = text;
         label_count++;
     }
 }
@@ -129,9 +129,9 @@ static void write_steps(char *buffer, size_t size)
         const step *each = &steps[i];
         const char *label = label_of(each->object);
         number += !each->is_note;
-        int length = snprintf(buffer + used, size - used, "  %3zu  %c: %s%s%s, in %s\n", number,
-                              letter_of(each->thread), each->what, *label != '\0' ? " of " : "",
-                              label, each->place);
+        int length = snprintf(buffer + used, size - used, "  %3zu  %c: %s%s%s%s, in %s\n", number,
+                              letter_of(each->thread), each->what, *label != '\0' ? " (" : "",
+                              label, *label != '\0' ? ")" : "", each->place);
         used += length > 0 ? (size_t)length : 0;
     }
 }
