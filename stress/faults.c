@@ -1,184 +1,183 @@
-// Seeded faults: the proof that the driver finds what it is there to find.
+// Seeded faults: the proof that the project's tests find what they are there to find.
 //
 // Layer:   stress
-// Threads: the main thread; each run is a process of its own.
+// Threads: the main thread; each trial is a process of its own.
 // SPDX-License-Identifier: MIT
 
 #include "faults.h"
 
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "faults_run.h"
+#include "faults_table.h"
+
+// How long a scenario runs without a fault: for all faults once, for one fault each time.
 #define CONTROL_SECONDS 3
-#define TRIES 3
+#define SHORT_CONTROL_SECONDS 0.5
 
-extern char **environ;
+#define TRIES 3 // seeds of a scenario, which share its time
+#define CONTROL_LIMIT 64
 
-// What a run without an answer of its own is caught by, in the order in which they are looked for.
-static const struct sign {
-    const char *text; // in the output
-    const char *oracle;
-} signs[] = {
-    {"violation (poison)", "poison"},
-    {"violation (answer)", "answer out of its window"},
-    {"violation (transaction)", "half a transaction under a snapshot"},
-    {"violation (version)", "version went back"},
-    {"violation (table)", "one call, two tables"},
-    {"violation (leak)", "leak"},
-    {"violation (memory)", "memory out of bounds"},
-    {"violation (status)", "unexpected status"},
-    {"violation (hang)", "hang"},
-    {"broken invariant", "assertion of the library"},
-    {"violation (crash)", "crash"},
-    {"AddressSanitizer", "AddressSanitizer"},
-    {"ThreadSanitizer", "ThreadSanitizer"},
-};
-
-typedef struct run {
-    bool is_clean;
-    double seconds;
-    const char *oracle;
-    char output[16384]; // as much as says what happened
-} run;
-
-static double now(void)
-{
-    struct timespec time;
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static pid_t spawn(char *const *arguments, int output)
-{
-    posix_spawn_file_actions_t actions;
-    if (posix_spawn_file_actions_init(&actions) != 0) {
-        return -1;
-    }
-    (void)posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    (void)posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-    pid_t child = -1;
-    if (posix_spawn(&child, "/proc/self/exe", &actions, NULL, arguments, environ) != 0) {
-        child = -1;
-    }
-    (void)posix_spawn_file_actions_destroy(&actions);
-    return child;
-}
-
-// Keeps the begin of what the child writes, and reads the rest away.
-static void read_output(int from, run *result)
-{
-    size_t used = 0;
-    char rest[4096];
-    for (;;) {
-        size_t room = sizeof result->output - 1 - used;
-        ssize_t got =
-            room > 0 ? read(from, result->output + used, room) : read(from, rest, sizeof rest);
-        if (got <= 0) {
-            break;
-        }
-        used += room > 0 ? (size_t)got : 0;
-    }
-    result->output[used] = '\0';
-}
-
-static const char *find_oracle(const char *output, bool hung)
-{
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        if (strstr(output, signs[i].text) != NULL) {
-            return signs[i].oracle;
-        }
-    }
-    return hung ? "hang" : "end of the process";
-}
-
-static void run_once(const stress_options *options, kwi_fault fault, double seconds, uint32_t seed,
-                     run *result)
-{
-    char threads[16];
-    char limit[32];
-    char seed_text[16];
-    char delay[16];
-    (void)snprintf(threads, sizeof threads, "%u", options->thread_count);
-    (void)snprintf(limit, sizeof limit, "%g", seconds);
-    (void)snprintf(seed_text, sizeof seed_text, "%u", seed);
-    (void)snprintf(delay, sizeof delay, "%u", options->delay_one_in);
-    const char *arguments[] = {
-        "keyway-stress", "--scenario", "storm",     "--fault", stress_fault_name(fault),
-        "--threads",     threads,      "--seconds", limit,     "--seed",
-        seed_text,       "--delay",    delay,       NULL};
-    int ends[2];
-    *result = (run){.is_clean = false, .oracle = "the run cannot be started"};
-    if (pipe(ends) != 0) {
-        return;
-    }
-    double begun_at = now();
-    pid_t child = spawn((char *const *)(uintptr_t)arguments, ends[1]);
-    (void)close(ends[1]);
-    int status = -1;
-    if (child > 0) {
-        read_output(ends[0], result);
-        (void)waitpid(child, &status, 0);
-        result->is_clean = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-        bool hung = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
-        result->oracle = result->is_clean ? "nothing" : find_oracle(result->output, hung);
-    }
-    (void)close(ends[0]);
-    result->seconds = now() - begun_at;
-}
-
-static bool control(const stress_options *options)
-{
-    static run result;
-    run_once(options, KWI_FAULT_NONE, CONTROL_SECONDS, options->seed, &result);
-    (void)printf("%-32s %6.2f s  %s\n", "no fault", result.seconds,
-                 result.is_clean ? "nothing found, as it should be" : "FAILED");
-    if (!result.is_clean) {
-        (void)printf("%s\n", result.output);
-    }
-    (void)fflush(stdout);
-    return result.is_clean;
-}
-
-// Other seeds follow one that did not find the fault, within the time.
-static bool prove(const stress_options *options, kwi_fault fault)
-{
-    static run result;
-    double spent = 0;
-    for (uint32_t i = 0; i < TRIES; i++) {
-        run_once(options, fault, options->seconds / TRIES, options->seed + i, &result);
-        spent += result.seconds;
-        if (!result.is_clean) {
-            break;
-        }
-    }
-    (void)printf("%-32s %6.2f s  %s\n", stress_fault_name(fault), spent,
-                 result.is_clean ? "NOT CAUGHT" : result.oracle);
-    (void)fflush(stdout);
-    return !result.is_clean;
-}
-
-bool stress_faults_prove(const stress_options *options)
-{
-    static const kwi_fault all[] = {
+static const kwi_fault all_faults[] = {
 #define FAULT_NUMBER(name, text) KWI_FAULT_##name,
-        KWI_FAULT_LIST(FAULT_NUMBER)
+    KWI_FAULT_LIST(FAULT_NUMBER)
 #undef FAULT_NUMBER
-    };
-    if (options->fault != KWI_FAULT_NONE) {
-        return prove(options, options->fault);
+};
+#define FAULT_COUNT (sizeof all_faults / sizeof *all_faults - 1) // the first is none
+
+// What the ways' runs without a fault came to.
+typedef struct control {
+    stress_way way;
+    stress_outcome outcome;
+    char text[160];
+} control;
+
+static control controls[CONTROL_LIMIT];
+static unsigned control_count;
+static bool is_sound = true; // no control has found anything
+
+static const stress_options *options;
+static stress_trial trial; // the latest
+
+// Controls ---------------------------------------------------------------------------------------
+
+static const control *find_control(const stress_way *way)
+{
+    for (unsigned i = 0; i < control_count; i++) {
+        if (controls[i].way.kind == way->kind && strcmp(controls[i].way.what, way->what) == 0) {
+            return &controls[i];
+        }
     }
-    unsigned count = sizeof all / sizeof *all - 1; // the first is none
+    return NULL;
+}
+
+static void tell_control(const stress_way *way)
+{
+    char name[160];
+    stress_way_name(way, name, sizeof name);
+    (void)fprintf(stderr, "without a fault: %s: %s, %.2f s\n", name, trial.text, trial.seconds);
+    if (trial.outcome == STRESS_FOUND || trial.outcome == STRESS_ENDLESS) {
+        (void)fprintf(stderr, "%s\n", trial.output);
+        is_sound = false;
+    }
+}
+
+// Whether the way finds nothing where there is nothing; once for each way. A case of the unit tests
+// has its own control.
+static bool is_usable(const stress_way *way, const char **out_text)
+{
+    if (way->kind == STRESS_WAY_UNIT) {
+        return true;
+    }
+    const control *done = find_control(way);
+    if (done == NULL && control_count < CONTROL_LIMIT) {
+        double seconds = options->seconds;
+        if (way->kind == STRESS_WAY_SCENARIO) {
+            seconds = options->fault == KWI_FAULT_NONE ? CONTROL_SECONDS : SHORT_CONTROL_SECONDS;
+        }
+        stress_trial_run(way, KWI_FAULT_NONE, seconds, options->seed, options, &trial);
+        tell_control(way);
+        control *made = &controls[control_count++];
+        *made = (control){.way = *way, .outcome = trial.outcome};
+        memcpy(made->text, trial.text, sizeof made->text);
+        done = made;
+    }
+    *out_text = done != NULL ? done->text : "too many ways";
+    return done != NULL && done->outcome == STRESS_CLEAN;
+}
+
+// Proofs -----------------------------------------------------------------------------------------
+
+// Tries one way; other seeds follow one that did not find the fault.
+static bool try_way(const stress_way *way, kwi_fault fault, double seconds, uint32_t seed,
+                    double *spent)
+{
+    unsigned tries = way->kind == STRESS_WAY_SCENARIO ? TRIES : 1;
+    for (unsigned i = 0; i < tries; i++) {
+        stress_trial_run(way, fault, seconds / tries, seed + i, options, &trial);
+        *spent += trial.seconds;
+        if (trial.outcome == STRESS_FOUND) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static unsigned way_count(const stress_proof *proof)
+{
+    unsigned count = 0;
+    while (proof != NULL && count < STRESS_WAY_LIMIT &&
+           proof->ways[count].kind != STRESS_WAY_NONE) {
+        count++;
+    }
+    return count;
+}
+
+// The ways share the time. The verdict's seconds are those of the way that caught the fault.
+static void prove_once(kwi_fault fault, uint32_t seed, stress_verdict *out)
+{
+    const stress_proof *proof = stress_proof_find(fault);
+    unsigned count = way_count(proof);
+    double all_spent = 0;
+    (void)snprintf(out->text, sizeof out->text, "no way to catch it is listed");
+    for (unsigned i = 0; i < count && !out->is_caught; i++) {
+        double spent = 0;
+        const char *text = trial.text;
+        out->way = proof->ways[i];
+        if (is_usable(&out->way, &text)) {
+            double share = (options->seconds - all_spent) / (count - i);
+            out->is_caught = try_way(&out->way, fault, share, seed, &spent);
+            text = trial.text;
+        }
+        all_spent += spent;
+        out->seconds = spent;
+        (void)snprintf(out->text, sizeof out->text, "%s", text);
+    }
+}
+
+static int compare_seconds(const void *a, const void *b)
+{
+    double left = *(const double *)a;
+    double right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+// Repeats a proof that depends on the seed; every repetition must catch the fault. The verdict has
+// the median of the times.
+static stress_verdict prove(kwi_fault fault)
+{
+    double seconds[STRESS_RUN_LIMIT];
+    unsigned count = 0;
+    stress_verdict verdict = {.fault = fault};
+    do {
+        verdict.is_caught = false;
+        prove_once(fault, options->seed + count * TRIES, &verdict);
+        seconds[count++] = verdict.seconds;
+    } while (verdict.is_caught && verdict.way.kind == STRESS_WAY_SCENARIO &&
+             count < options->run_count);
+    qsort(seconds, count, sizeof *seconds, compare_seconds);
+    verdict.seconds = seconds[count / 2];
+    verdict.run_count = count;
+    return verdict;
+}
+
+bool stress_faults_prove(const stress_options *run_options)
+{
+    static stress_verdict verdicts[FAULT_COUNT];
+    unsigned count = 0;
     unsigned caught = 0;
-    bool is_sound = control(options);
-    for (unsigned i = 1; i <= count; i++) {
-        caught += prove(options, all[i]) ? 1 : 0;
+    options = run_options;
+    stress_verdicts_begin(options);
+    for (unsigned i = 1; i <= FAULT_COUNT; i++) {
+        if (options->fault == KWI_FAULT_NONE || options->fault == all_faults[i]) {
+            verdicts[count] = prove(all_faults[i]);
+            caught += verdicts[count].is_caught ? 1 : 0;
+            stress_verdict_print(&verdicts[count++], options);
+        }
     }
-    (void)printf("faults: %u of %u caught\n", caught, count);
-    return is_sound && caught == count;
+    bool is_written = options->json == NULL || stress_verdicts_write(verdicts, count, options);
+    (void)printf("%sfaults: %u of %u caught\n", options->is_markdown ? "\n" : "", caught, count);
+    return is_sound && is_written && caught == count;
 }

@@ -1,7 +1,7 @@
-// Seeded faults: the proof that the driver finds what it is there to find.
+// Seeded faults: the proof that the project's tests find what they are there to find.
 //
 // Layer:   stress
-// Threads: the main thread.
+// Threads: the main thread; each trial is a process of its own.
 // SPDX-License-Identifier: MIT
 
 #ifndef STRESS_FAULTS_H
@@ -11,8 +11,9 @@
 
 #include "options.h"
 
-// Runs this program once without a fault, which must find nothing, and once with each fault, which
-// must be caught within `options->seconds`. Prints a table; true if all is as it should be.
+// Proves `options->fault`, or every fault: tries its ways until one catches it, each after a run of
+// the way without a fault, which must find nothing. Prints a table, writes `options->json`. False
+// unless all are caught and no control found anything.
 bool stress_faults_prove(const stress_options *options);
 
 #endif // STRESS_FAULTS_H

@@ -78,15 +78,29 @@ static bool run_one(const stress_options *options, const stress_scenario *scenar
     return is_clean;
 }
 
+// All scenarios share the time.
+static bool run_all(const stress_options *options)
+{
+    static stress_options share;
+    share = *options;
+    unsigned count = 0;
+    while (stress_scenarios[count].name != NULL) {
+        count++;
+    }
+    share.seconds = options->seconds / count;
+    bool is_clean = true;
+    for (unsigned i = 0; i < count && is_clean; i++) {
+        is_clean = run_one(&share, &stress_scenarios[i]);
+    }
+    return is_clean;
+}
+
 static bool run_wanted(const stress_options *options)
 {
-    if (strcmp(options->scenario, "all") != 0) {
-        return run_one(options, stress_scenario_find(options->scenario));
-    }
-    bool is_clean = true;
-    for (const stress_scenario *each = stress_scenarios; each->name != NULL && is_clean; each++) {
-        is_clean = run_one(options, each);
-    }
+    bool is_clean = strcmp(options->scenario, "all") == 0
+                        ? run_all(options)
+                        : run_one(options, stress_scenario_find(options->scenario));
+    stress_report_total(options);
     return is_clean;
 }
 

@@ -16,7 +16,7 @@
 
 // Few enough that calls stay fast, enough that rare orders are met within seconds.
 #define DEFAULT_DELAY_ONE_IN 256
-#define DEFAULT_SECONDS 15 // for each of two scenarios: half a minute
+#define DEFAULT_SECONDS 30
 #define LEAST_THREADS 4
 #define MOST_THREADS 64
 
@@ -40,16 +40,18 @@ static void print_help(void)
         "each answer is\nchecked against what was legal while its call ran.\n"
         "\n"
         "  --scenario NAME  one of --list, or all (the default)\n"
-        "  --threads N      threads that call, %d to %d (default: the processors, at least "
-        "%d)\n"
-        "  --seconds N      how long each scenario runs (default: %d)\n"
+        "  --threads N      threads that call, %d to %d (default: half of the processors, at "
+        "least %d)\n"
+        "  --seconds N      how long the scenarios run together (default: %d)\n"
         "  --seed N         repeats a run's choices (default: from the clock)\n"
         "  --delay N        one schedule point in N waits (default: %d; 0: none)\n"
         "  --json FILE      writes the result as JSON too\n"
         "  --fault NAME     switches a seeded fault on, which should then be caught\n"
-        "  --faults         runs with each seeded fault until it is caught, at most "
-        "--seconds\n"
-        "                   each; with --fault, that one only\n"
+        "  --faults         proves that each seeded fault is caught, within --seconds each; "
+        "with\n"
+        "                   --fault, that one only\n"
+        "  --runs N         with --faults: so many seeds each, and the median of the times\n"
+        "  --markdown       with --faults: the table as documents have it\n"
         "  --list           lists scenarios and faults\n"
         "  --help           prints this\n"
         "\n"
@@ -151,6 +153,13 @@ static bool parse_option(int letter, const char *text, stress_options *options)
     case 'F':
         options->proves_faults = true;
         return true;
+    case 'm':
+        options->is_markdown = true;
+        return true;
+    case 'u':
+        parsed = parse_number("runs", text, STRESS_RUN_LIMIT, &number);
+        options->run_count = (unsigned)number;
+        return parsed && (number > 0 || refuse("runs", text, "at least one is needed"));
     default:
         return false;
     }
@@ -159,13 +168,17 @@ static bool parse_option(int letter, const char *text, stress_options *options)
 static stress_options defaults(void)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    unsigned threads = processors > LEAST_THREADS ? (unsigned)processors : LEAST_THREADS;
+    // Half of the processors read, and the writers have the others; never fewer than meet each
+    // other, however few processors there are.
+    long half = processors / 2;
+    unsigned threads = half > LEAST_THREADS ? (unsigned)half : LEAST_THREADS;
     return (stress_options){
         .scenario = "all",
         .seconds = DEFAULT_SECONDS,
         .thread_count = threads < MOST_THREADS ? threads : MOST_THREADS,
         .seed = (uint32_t)time(NULL),
         .delay_one_in = DEFAULT_DELAY_ONE_IN,
+        .run_count = 1,
     };
 }
 
@@ -180,6 +193,8 @@ stress_parse_result stress_options_parse(int argc, char **argv, stress_options *
         {"fault", required_argument, NULL, 'f'},
         {"json", required_argument, NULL, 'j'},
         {"faults", no_argument, NULL, 'F'},
+        {"markdown", no_argument, NULL, 'm'},
+        {"runs", required_argument, NULL, 'u'},
         {"list", no_argument, NULL, 'l'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},

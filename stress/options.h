@@ -13,15 +13,19 @@
 
 #include "base/yield.h"
 
+#define STRESS_RUN_LIMIT 32
+
 typedef struct stress_options {
     const char *scenario; // a scenario's name, or "all"
     const char *json;     // where the result is written; NULL: nowhere
-    double seconds;       // for each scenario; for each fault the limit
+    double seconds;       // of all scenarios together; for each fault the limit
     unsigned thread_count;
     uint32_t seed;
     uint32_t delay_one_in; // one schedule point in so many waits; 0: none
     kwi_fault fault;
     bool proves_faults; // runs every fault and expects that each is caught
+    bool is_markdown;   // and prints the table as documents have it
+    unsigned run_count; // and repeats each proof so often
 } stress_options;
 
 typedef enum stress_parse_result {

@@ -97,6 +97,9 @@ static void park_in_call(stress_worker *worker)
                              (unsigned long long)after);
         }
         stress_count_add(STRESS_PARKED_CALL);
+        if (after > parked) {
+            stress_count_add(STRESS_PARKED_OVERTAKEN);
+        }
     }
 }
 

@@ -8,7 +8,6 @@
 
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,40 +16,26 @@
 
 #include <keyway/dispatcher.h>
 
-#include "scenario.h"
+#include "report_result.h"
 #include "worker.h"
 
 #define VIOLATIONS_PRINTED 10
-#define RESULT_LIMIT 8
+#define RESULT_LIMIT 16
 #define HANG_SECONDS 60
+
+// More than any scenario explains: what grows beyond it grows without bounds.
+#define PEAK_BYTES (UINT64_C(64) << 20)
 
 // What the library may keep for good: buffers of its scan, grown once.
 #define KEPT_BYTES (UINT64_C(64) << 10)
 
-typedef struct result {
-    const char *scenario;
-    double seconds;
-    unsigned violations;
-    char first_violation[512];
-    uint64_t counts[STRESS_COUNT_LIMIT];
-    uint64_t start_bytes;
-    uint64_t end_bytes;
-    _Atomic uint64_t peak_bytes;
-    _Atomic uint64_t peak_retired;
-} result;
-
-static const char *const count_texts[] = {
-#define COUNT_TEXT(name, text) text,
-    STRESS_COUNT_LIST(COUNT_TEXT)
-#undef COUNT_TEXT
-};
-
 static const stress_options *options;
-static result results[RESULT_LIMIT];
+static stress_result results[RESULT_LIMIT];
 static unsigned result_count;
-static result *current;
+static stress_result *current;
 static double begun_at;
 static kw_statistics at_begin;
+static uint64_t seen_at_begin[KWI_SEEN_LIMIT];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // of the violations
 static bool has_live_line;
 
@@ -78,6 +63,9 @@ void stress_report_begin(const stress_options *run_options, const char *scenario
     current->scenario = scenario;
     at_begin = figures();
     current->start_bytes = at_begin.memory_bytes;
+    for (unsigned i = 0; i < KWI_SEEN_LIMIT; i++) {
+        seen_at_begin[i] = kwi_seen_count((kwi_seen)i);
+    }
     begun_at = now();
     (void)printf("%s: %u threads, %g s, seed %u\n", scenario, options->thread_count,
                  options->seconds, options->seed);
@@ -192,6 +180,15 @@ static void print_live_line(double elapsed)
     has_live_line = true;
 }
 
+static void check_memory(void)
+{
+    kw_statistics now_there = figures();
+    if (now_there.memory_bytes > current->start_bytes + PEAK_BYTES) {
+        stress_violation("memory", "%llu bytes are in use",
+                         (unsigned long long)now_there.memory_bytes);
+    }
+}
+
 // A run in which nothing is called or committed for a long time hangs.
 static void check_progress(double elapsed)
 {
@@ -219,6 +216,7 @@ void stress_watch(void (*each_ms)(void))
         if (elapsed - printed_at > 0.2) {
             printed_at = elapsed;
             (void)stress_sample();
+            check_memory();
             check_progress(elapsed);
             if (is_terminal) {
                 print_live_line(elapsed);
@@ -229,11 +227,19 @@ void stress_watch(void (*each_ms)(void))
     clear_live_line();
 }
 
-// The table --------------------------------------------------------------------------------------
+// The end ----------------------------------------------------------------------------------------
 
-static void print_row(const char *text, uint64_t number)
+static void print_line(const stress_result *result)
 {
-    (void)printf("  %-50s %14llu\n", text, (unsigned long long)number);
+    (void)printf("%s: %s after %.1f s, %llu calls, %llu commits\n", result->scenario,
+                 result->violations == 0 ? "nothing found" : "FAILED", result->seconds,
+                 (unsigned long long)call_total(),
+                 (unsigned long long)result->counts[STRESS_COMMIT]);
+    if (result->violations > 0) {
+        (void)printf("first violation: %s\nrepeat: ", result->first_violation);
+        stress_options_print(options, result->scenario, stdout);
+    }
+    (void)fflush(stdout);
 }
 
 bool stress_report_end(void)
@@ -241,61 +247,24 @@ bool stress_report_end(void)
     current->seconds = now() - begun_at;
     for (unsigned i = 0; i < STRESS_COUNT_LIMIT; i++) {
         current->counts[i] = stress_count_total((stress_count)i);
-        if (current->counts[i] > 0) {
-            print_row(count_texts[i], current->counts[i]);
-        }
     }
-    print_row("bytes at the start", current->start_bytes);
-    print_row("bytes at the peak", atomic_load(&current->peak_bytes));
-    print_row("bytes at the end", current->end_bytes);
-    print_row("retired tables at the peak", atomic_load(&current->peak_retired));
-    print_row("violations", current->violations);
-    if (current->violations > 0) {
-        (void)printf("first violation: %s\n", current->first_violation);
+    for (unsigned i = 0; i < KWI_SEEN_LIMIT; i++) {
+        current->seen[i] = kwi_seen_count((kwi_seen)i) - seen_at_begin[i];
     }
-    (void)printf("%s: %s after %.1f s\n", current->scenario,
-                 current->violations == 0 ? "nothing found" : "FAILED", current->seconds);
-    (void)printf("repeat: ");
-    stress_options_print(options, current->scenario, stdout);
+    print_line(current);
     return current->violations == 0;
 }
 
-// JSON -------------------------------------------------------------------------------------------
-
-static void write_string(FILE *file, const char *text)
+void stress_report_total(const stress_options *run_options)
 {
-    (void)fputc('"', file);
-    for (const char *c = text; *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\') {
-            (void)fputc('\\', file);
-        }
-        if ((unsigned char)*c >= ' ') {
-            (void)fputc(*c, file);
-        }
+    static stress_result sum;
+    sum = (stress_result){.scenario = run_options->scenario};
+    for (unsigned i = 0; i < result_count; i++) {
+        stress_result_add(&sum, &results[i]);
     }
-    (void)fputc('"', file);
-}
-
-static void write_result(FILE *file, const result *each)
-{
-    (void)fprintf(file, "{\"scenario\": ");
-    write_string(file, each->scenario);
-    (void)fprintf(file,
-                  ", \"seconds\": %.3f, \"violations\": %u, \"first_violation\": ", each->seconds,
-                  each->violations);
-    write_string(file, each->first_violation);
-    (void)fprintf(
-        file,
-        ",\n  \"bytes\": {\"start\": %llu, \"peak\": %llu, \"end\": %llu}, "
-        "\"retired_peak\": %llu,\n  \"counts\": {",
-        (unsigned long long)each->start_bytes, (unsigned long long)atomic_load(&each->peak_bytes),
-        (unsigned long long)each->end_bytes, (unsigned long long)atomic_load(&each->peak_retired));
-    for (unsigned i = 0; i < STRESS_COUNT_LIMIT; i++) {
-        (void)fprintf(file, "%s", i == 0 ? "" : ", ");
-        write_string(file, count_texts[i]);
-        (void)fprintf(file, ": %llu", (unsigned long long)each->counts[i]);
-    }
-    (void)fprintf(file, "}}");
+    stress_result_print(&sum);
+    (void)printf("%u violations in %.1f s\nrepeat: ", sum.violations, sum.seconds);
+    stress_options_print(run_options, run_options->scenario, stdout);
 }
 
 bool stress_report_json(const char *path)
@@ -308,7 +277,7 @@ bool stress_report_json(const char *path)
                   options != NULL ? options->thread_count : 0, options != NULL ? options->seed : 0);
     for (unsigned i = 0; i < result_count; i++) {
         (void)fprintf(file, "%s", i == 0 ? "" : ",\n");
-        write_result(file, &results[i]);
+        stress_result_write(&results[i], file);
     }
     (void)fprintf(file, "\n]}\n");
     bool written = ferror(file) == 0;

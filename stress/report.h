@@ -23,23 +23,24 @@
     X(FIND, "look-ups")                                                                            \
     X(SNAPSHOT, "snapshots")                                                                       \
     X(SHARE, "of them shared")                                                                     \
-    X(CLOSED_INSIDE, "snapshots closed inside a call made under them")                             \
+    X(CLOSED_INSIDE, "of them closed inside a call")                                               \
     X(ENTER, "shared snapshots entered")                                                           \
     X(CHECKED, "answers checked")                                                                  \
-    X(OVERLAPPED, "of them of calls that a commit came into")                                      \
+    X(OVERLAPPED, "of calls that a commit came into")                                              \
     X(UNCHECKED, "answers too late to check")                                                      \
     X(COMMIT, "commits")                                                                           \
     X(DEFERRED, "of them with reclaiming deferred")                                                \
-    X(UNDER_SNAPSHOT, "of them under the writer's own snapshot")                                   \
-    X(REFUSED, "commits refused as a whole, as they should be")                                    \
+    X(UNDER_SNAPSHOT, "of them under the writer's snapshot")                                       \
+    X(REFUSED, "commits refused as a whole")                                                       \
     X(DEFINE, "definitions")                                                                       \
     X(IMPL, "kernels")                                                                             \
     X(FALLTHROUGH, "fallthroughs")                                                                 \
     X(FALLBACK, "fallbacks")                                                                       \
     X(REMOVE, "removals")                                                                          \
-    X(CLOSE, "libraries closed, drained and destroyed")                                            \
+    X(CLOSE, "libraries closed, drained, destroyed")                                               \
     X(RECLAIM, "reclaims on demand")                                                               \
     X(PARKED_CALL, "calls parked")                                                                 \
+    X(PARKED_OVERTAKEN, "of them overtaken by commits")                                            \
     X(PARKED_SNAPSHOT, "snapshots parked")
 
 typedef enum stress_count {
@@ -49,10 +50,13 @@ typedef enum stress_count {
     STRESS_COUNT_LIMIT
 } stress_count;
 
-// Begins and ends the report of one scenario. The end prints the table and the line that repeats
-// the run; false if there was a violation.
+// Begins and ends the report of one scenario; `options` has to outlive it. The end says in a line
+// what came of it; false if there was a violation.
 void stress_report_begin(const stress_options *options, const char *scenario);
 bool stress_report_end(void);
+
+// Prints the table over all scenarios, and last the line that repeats the run.
+void stress_report_total(const stress_options *options);
 
 // Writes what all scenarios so far found. False: the file cannot be written.
 bool stress_report_json(const char *path);

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/assert.h"
+#include "base/schedule.h"
 
 static pthread_mutex_t mutexes[KWI_LOCK_COUNT] = {
     PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
@@ -23,7 +24,8 @@ static _Thread_local unsigned taken_for_fork;
 
 void kwi_lock(kwi_lock_rank rank)
 {
-    KWI_ASSERT(held >> rank == 0);            // H1
+    KWI_ASSERT(held >> rank == 0); // H1
+    KWI_STEP(LOCK, &mutexes[rank]);
     (void)pthread_mutex_lock(&mutexes[rank]); // cannot fail: initialised, not recursive
     held |= 1U << rank;
 }
@@ -32,6 +34,7 @@ void kwi_unlock(kwi_lock_rank rank)
 {
     held &= ~(1U << rank);
     (void)pthread_mutex_unlock(&mutexes[rank]);
+    KWI_STEP(UNLOCK, &mutexes[rank]);
 }
 
 // One for all ranks: who wakes for no reason looks again. It waits on the monotonic clock, for
@@ -53,7 +56,11 @@ void kwi_lock_wait(kwi_lock_rank rank, uint64_t end_ns)
     KWI_ASSERT(held >> rank == 1); // H3
     (void)pthread_once(&woken_once, make_woken);
     held &= ~(1U << rank);
-    if (end_ns == UINT64_MAX) {
+    if (KWI_STEP_WAITS(SLEEP, &mutexes[rank])) {
+        (void)pthread_mutex_unlock(&mutexes[rank]);
+        KWI_STEP(LOCK, &mutexes[rank]); // once somebody has woken the thread
+        (void)pthread_mutex_lock(&mutexes[rank]);
+    } else if (end_ns == UINT64_MAX) {
         (void)pthread_cond_wait(&woken, &mutexes[rank]);
     } else {
         const struct timespec end = {
@@ -69,6 +76,7 @@ void kwi_lock_wake(kwi_lock_rank rank)
 {
     KWI_ASSERT(kwi_lock_is_held(rank));
     (void)pthread_once(&woken_once, make_woken);
+    KWI_STEP(WAKE, &mutexes[rank]);
     (void)pthread_cond_broadcast(&woken);
 }
 
@@ -79,6 +87,13 @@ void kwi_locks_forget_waiters(void)
     (void)pthread_once(&woken_once, make_woken);
     make_woken();
 }
+
+#ifdef KWI_TESTING
+const void *kwi_lock_place(kwi_lock_rank rank)
+{
+    return &mutexes[rank];
+}
+#endif
 
 bool kwi_lock_is_held(kwi_lock_rank rank)
 {

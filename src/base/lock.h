@@ -34,6 +34,11 @@ void kwi_unlock(kwi_lock_rank rank);
 void kwi_lock_wait(kwi_lock_rank rank, uint64_t end_ns);
 void kwi_lock_wake(kwi_lock_rank rank);
 
+#ifdef KWI_TESTING
+// What schedule steps call the lock.
+const void *kwi_lock_place(kwi_lock_rank rank);
+#endif
+
 // Whether the calling thread holds it.
 bool kwi_lock_is_held(kwi_lock_rank rank);
 

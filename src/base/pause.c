@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/schedule.h"
 
 // Between two looks: short at first, since most calls are, then rarely enough to cost nothing.
 #define FIRST_PAUSE_NS 20000
@@ -27,6 +28,9 @@ kwi_pause kwi_pause_begin(uint64_t timeout_ns)
 
 bool kwi_pause_next(kwi_pause *pause)
 {
+    if (KWI_STEP_WAITS(PAUSE, pause)) {
+        return pause->end_ns > 0;
+    }
     uint64_t now = kwi_clock_ns();
     if (now >= pause->end_ns) {
         return false;

@@ -8,7 +8,9 @@
 
 #include "base/clock.h"
 #include "base/pause.h"
+#include "base/seen.h"
 #include "base/text.h"
+#include "base/yield.h"
 #include "library/library.h"
 #include "rcu/holders.h"
 #include "rcu/section.h"
@@ -143,7 +145,7 @@ kw_status kwi_library_check_leases(const kw_library *library, kw_error *err)
 {
     const char *what = NULL;
     uint64_t count = kwi_lessor_outstanding(&library->owner.lessor, &what);
-    if (count == 0) {
+    if (count == 0 || KWI_FAULT(LEASE_IGNORED)) {
         return KW_OK;
     }
     return kwi_fail(err, KW_BUSY,
@@ -208,6 +210,7 @@ kw_status kw_library_drain(kw_library *library, uint64_t timeout_ns, kw_error *e
     kwi_pause pause = kwi_pause_begin(timeout_ns);
     do {
         status = try_drain(library, err);
+        KWI_SEEN_WHEN(status == KW_BUSY, DRAIN_HELD);
     } while (status == KW_BUSY && kwi_pause_next(&pause));
     return status;
 }

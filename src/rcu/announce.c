@@ -22,6 +22,7 @@ kwi_announced kwi_announce_slowly(const kwi_ptr_cell *root)
     if (slot == NULL) {
         return (kwi_announced){NULL, thread};
     }
+    KWI_SEEN_WHEN(depth >= KWI_INSIDE_COUNT, DEEP_CALL);
     kwi_section_enter();
     const kwi_block *found =
         kwi_chain_find(root, kwi_u64_load_relaxed(&thread->pinned)); // relaxed: its own word

@@ -25,6 +25,8 @@
 
 #include <keyway/inline/table.h>
 
+#include "base/schedule.h"
+#include "base/seen.h"
 #include "base/yield.h"
 #include "rcu/thread.h"
 #include "rcu/version.h"
@@ -37,16 +39,30 @@ typedef struct kwi_announced {
 // Inside a section: the block of the chain at `root` that the thread may see.
 static inline const kwi_block *kwi_chain_find(const kwi_ptr_cell *root, uint64_t pinned)
 {
+    KWI_STEP(LOAD_VERSION, &kwi_version.newest);
     uint64_t newest = kwi_u64_load_acquire(&kwi_version.newest); // [pair: version]
     uint64_t limit = newest < pinned && !KWI_FAULT(LIMIT_WITHOUT_VERSION) ? newest : pinned;
     KWI_YIELD();
+    KWI_STEP(LOAD_ROOT, root);
     const kwi_block *block = kwi_ptr_load_acquire(root); // [pair: table-publish]
     KWI_YIELD();
+    KWI_SEEN_WHEN(block->version > newest, TABLE_BEFORE_VERSION);
+    KWI_SEEN_WHEN(block->version > pinned, OLDER_TABLE);
     while (KW_UNLIKELY(block->version > limit)) {
+        KWI_STEP(LOAD_OLDER, block);
         block = kwi_ptr_load_acquire(&block->older); // [pair: table-older]
         KWI_YIELD_OFTEN();
     }
     return block;
+}
+
+static inline void kwi_slot_store(kwi_ptr_cell *slot, const kwi_block *block)
+{
+    if (KWI_FAULT(RELAXED_SLOT_STORE)) {
+        kwi_ptr_store_relaxed(slot, block); // relaxed: that is the fault
+        return;
+    }
+    kwi_ptr_store_release(slot, block); // [pair: announce]
 }
 
 // The two stores that announce, in the order of R1. [pair: announce]
@@ -54,14 +70,20 @@ static inline void kwi_announce_store(kw_thread *thread, uint32_t depth, kwi_ptr
                                       const kwi_block *block)
 {
     if (KWI_FAULT(SLOT_BEFORE_DEPTH)) {
+        KWI_STEP(SLOT, slot);
         kwi_ptr_store_release(slot, block); // [pair: announce]
         KWI_YIELD_OFTEN();
+        KWI_STEP(DEPTH, &thread->depth);
         kwi_u32_store_release(&thread->depth, depth + 1); // [pair: announce]
         return;
     }
+    KWI_SEEN_ANNOUNCE_BEGIN();
+    KWI_STEP(DEPTH, &thread->depth);
     kwi_u32_store_release(&thread->depth, depth + 1); // [pair: announce]
     KWI_YIELD();
-    kwi_ptr_store_release(slot, block); // [pair: announce]
+    KWI_STEP(SLOT, slot);
+    kwi_slot_store(slot, block);
+    KWI_SEEN_ANNOUNCE_END();
 }
 
 // The plain form, for every case that the fast path leaves: not attached, no room in the block,

@@ -27,20 +27,23 @@ static inline kwi_announced kwi_announce(const kwi_ptr_cell *root)
     unsigned long inside = KW_UNLIKELY(before & URCU_BP_GP_CTR_NEST_MASK)
                                ? before + URCU_BP_GP_COUNT
                                : CMM_LOAD_SHARED(urcu_bp_gp.ctr);
+    KWI_STEP(ENTER, &reader->ctr);
     _CMM_STORE_SHARED(reader->ctr, inside);
     cmm_barrier(); // enough: capacity is 0 where the kernel has no membarrier
     const kwi_block *block =
         kwi_chain_find(root, kwi_u64_load_relaxed(&thread->pinned)); // relaxed: its own word
 #ifdef KWI_TESTING
     if (KWI_FAULT(ANNOUNCE_AFTER_LEAVING)) {
+        KWI_STEP(LEAVE, &reader->ctr);
         _CMM_STORE_SHARED(reader->ctr, inside - URCU_BP_GP_COUNT);
-        KWI_YIELD();
+        KWI_YIELD_OFTEN();
         kwi_announce_store(thread, depth, &thread->inside[depth], block);
         return (kwi_announced){block, thread};
     }
 #endif
     kwi_announce_store(thread, depth, &thread->inside[depth], block);
     KWI_TSAN_LEAVE();
+    KWI_STEP(LEAVE, &reader->ctr);
     cmm_barrier();
     _CMM_STORE_SHARED(reader->ctr, inside - URCU_BP_GP_COUNT);
     return (kwi_announced){block, thread};

@@ -7,6 +7,7 @@
 #include "rcu/pins.h"
 
 #include "base/clock.h"
+#include "base/schedule.h"
 #include "base/yield.h"
 #include "rcu/shared.h"
 
@@ -17,6 +18,7 @@ void kwi_pin_prepare(kwi_thread_block *block)
 
 void kwi_pin(kwi_thread_block *block, uint64_t version)
 {
+    KWI_STEP(PIN, &block->hot.pinned);
     kwi_u64_store_release(&block->hot.pinned, version); // [pair: pin]
 }
 
@@ -35,6 +37,7 @@ static bool scan_threads(kwi_words *pins)
 {
     kwi_thread_cursor cursor = {0};
     for (kwi_thread_block *block; (block = kwi_thread_next(&cursor)) != NULL;) {
+        KWI_STEP(SCAN_PIN, &block->hot.pinned);
         uint64_t pin = kwi_u64_load_acquire(&block->hot.pinned); // [pair: pin]
         if (pin != KWI_NOT_PINNED && !kwi_words_add(pins, pin)) {
             return false;

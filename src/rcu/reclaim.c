@@ -8,6 +8,8 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/schedule.h"
+#include "base/seen.h"
 #include "base/yield.h"
 #include "rcu/pins.h"
 #include "rcu/thread.h"
@@ -27,18 +29,36 @@ void kwi_retire(kwi_reclaimer *reclaimer, kwi_block *block, kwi_block *newer, ui
 
 uint64_t kwi_reclaim_ticket(kwi_reclaimer *reclaimer)
 {
+    KWI_STEP(TICKET, NULL);
     return ++reclaimer->tick;
+}
+
+static uint32_t load_depth(const kwi_thread_block *block)
+{
+    if (KWI_FAULT(RELAXED_SCAN)) {
+        return kwi_u32_load_relaxed(&block->hot.depth); // relaxed: that is the fault
+    }
+    return kwi_u32_load_acquire(&block->hot.depth); // [pair: announce]
+}
+
+static uintptr_t load_announced(const kwi_ptr_cell *slot)
+{
+    if (KWI_FAULT(RELAXED_SCAN)) {
+        return (uintptr_t)kwi_ptr_load_relaxed(slot); // relaxed: that is the fault
+    }
+    return (uintptr_t)kwi_ptr_load_acquire(slot); // [pair: announce]
 }
 
 static bool scan_thread(kwi_words *announced, kwi_thread_block *block)
 {
-    uint32_t depth = kwi_u32_load_acquire(&block->hot.depth); // [pair: announce]
+    KWI_STEP(SCAN_DEPTH, &block->hot.depth);
+    uint32_t depth = load_depth(block);
     uint32_t first = KWI_FAULT(TOP_ANNOUNCEMENT_ONLY) && depth > 0 ? depth - 1 : 0;
     for (uint32_t i = first; i < depth; i++) {
         const kwi_ptr_cell *slot = kwi_thread_inside(block, i, false);
         KWI_ASSERT(slot != NULL); // its chunk is linked before the depth that needs it rises
-        uintptr_t address = (uintptr_t)kwi_ptr_load_acquire(slot); // [pair: announce]
-        if (!kwi_words_add(announced, address)) {
+        KWI_STEP(SCAN_SLOT, slot);
+        if (!kwi_words_add(announced, load_announced(slot))) {
             return false;
         }
     }
@@ -76,6 +96,14 @@ static bool scan_reader_words(kwi_reclaimer *reclaimer) KWI_REQUIRES(kwi_role_wr
     return scan_announcements(&reclaimer->announced);
 }
 
+static bool scan(kwi_reclaimer *reclaimer) KWI_REQUIRES(kwi_role_writer)
+{
+    KWI_SEEN_SCAN(true);
+    bool is_complete = scan_reader_words(reclaimer);
+    KWI_SEEN_SCAN(false);
+    return is_complete;
+}
+
 static void keep(kwi_reclaimer *reclaimer, kwi_block *block)
 {
     block->next = reclaimer->retired;
@@ -97,6 +125,7 @@ static void keep_for_pin(kwi_reclaimer *reclaimer, kwi_block *block, uint64_t pi
         }
     }
     if (empty == NULL) {
+        KWI_SEEN(BUCKETS_FULL);
         keep(reclaimer, block); // more distinct pins than buckets: looked at again
         return;
     }
@@ -123,6 +152,7 @@ static void open_buckets(kwi_reclaimer *reclaimer)
 static void unlink_block(kwi_block *block)
 {
     kwi_block *older = kwi_ptr_load_relaxed(&block->older); // relaxed: written under the lock
+    KWI_STEP(UNLINK, block->newer);
     // Readers skip the block from here on; its own `older` stays for those who stand on it.
     kwi_ptr_store_release(&block->newer->older, older); // [pair: table-older]
     if (older->state != KWI_BLOCK_PERMANENT) {
@@ -136,6 +166,7 @@ static void unlink_block(kwi_block *block)
 static bool decide(kwi_reclaimer *reclaimer, kwi_block *block)
 {
     if (block->ticket > reclaimer->done && !KWI_FAULT(UNRIPE_RECLAIMED)) {
+        KWI_SEEN(UNRIPE_TABLE);
         keep(reclaimer, block); // C1
         return false;
     }
@@ -143,11 +174,13 @@ static bool decide(kwi_reclaimer *reclaimer, kwi_block *block)
     if (block->state == KWI_BLOCK_LINKED) {
         size_t at = kwi_words_lower_bound(pins, block->version);
         if (at < pins->count && pins->items[at] < block->hi && !KWI_FAULT(IGNORE_PINS)) {
+            KWI_SEEN(PINNED_TABLE);
             keep_for_pin(reclaimer, block, pins->items[at]); // C3
             return false;
         }
         unlink_block(block);
         if (at > 0 && !KWI_FAULT(MIDDLE_FREED_AT_ONCE)) {
+            KWI_SEEN(MIDDLE_TABLE);
             if (!KWI_FAULT(NO_NEW_TICKET)) {
                 block->ticket = reclaimer->tick + 1; // C4
             }
@@ -159,6 +192,7 @@ static bool decide(kwi_reclaimer *reclaimer, kwi_block *block)
         if (block->held_since_ns == 0) {
             block->held_since_ns = kwi_clock_ns(); // see Note [How long a call has lasted]
         }
+        KWI_SEEN(ANNOUNCED_TABLE);
         keep(reclaimer, block); // C5
         return false;
     }
@@ -173,7 +207,7 @@ kwi_block *kwi_reclaim_pass(kwi_reclaimer *reclaimer, uint64_t ticket)
     if (reclaimer->retired_count == 0) {
         return NULL;
     }
-    if (!scan_reader_words(reclaimer)) {
+    if (!scan(reclaimer)) {
         return NULL;
     }
     open_buckets(reclaimer);

@@ -44,6 +44,12 @@ void kwi_section_leave(void);
 // True inside a section of the calling thread, the host's own liburcu-bp sections among them.
 bool kwi_section_is_ongoing(void);
 
+#ifdef KWI_TESTING
+// The calling thread's word in liburcu-bp, and whether the thread of a word is inside a section.
+const unsigned long *kwi_section_word(void);
+bool kwi_section_word_is_inside(const unsigned long *word);
+#endif
+
 // Returns when every section that had begun before the call has been left. Never call it inside a
 // section or with a mutex held: it would hang with no diagnosis.
 void kwi_grace_period(void);

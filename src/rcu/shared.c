@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/memory.h"
+#include "base/schedule.h"
 #include "base/text.h"
 #include "base/yield.h"
 #include "rcu/pins.h"
@@ -108,6 +109,7 @@ kw_status kw_shared_snapshot_create(kw_shared_snapshot **out_shared, kw_error *e
 kw_shared_snapshot *kw_shared_snapshot_retain(kw_shared_snapshot *shared)
 {
     if (shared != NULL) {
+        KWI_STEP(COUNT, &shared->reference_count);
         uint64_t before =
             kwi_u64_add_relaxed(&shared->reference_count, 1); // relaxed: see the field
         KWI_ASSERT(before > 0);
@@ -118,8 +120,12 @@ kw_shared_snapshot *kw_shared_snapshot_retain(kw_shared_snapshot *shared)
 
 void kw_shared_snapshot_release(kw_shared_snapshot *shared)
 {
+    if (shared == NULL) {
+        return;
+    }
+    KWI_STEP(COUNT, &shared->reference_count);
     // The pins that threads took from it are stored before this: [pair: shared-count]
-    if (shared == NULL || kwi_u64_sub_release(&shared->reference_count, 1) > 1) {
+    if (kwi_u64_sub_release(&shared->reference_count, 1) > 1) {
         return;
     }
     // What others did with their references is before this: [pair: shared-count]

@@ -6,6 +6,8 @@
 
 #include <keyway/snapshot.h>
 
+#include "base/schedule.h"
+#include "base/seen.h"
 #include "base/yield.h"
 #include "rcu/pins.h"
 #include "rcu/section.h"
@@ -18,6 +20,7 @@ static void pin_newest(kwi_thread_block *block)
 {
     kwi_pin_prepare(block);
     kwi_section_enter();
+    KWI_STEP(LOAD_VERSION, &kwi_version.newest);
     uint64_t version = kwi_u64_load_acquire(&kwi_version.newest); // [pair: version]
     if (KWI_FAULT(PIN_OUTSIDE_SECTION)) {
         kwi_section_leave();
@@ -26,6 +29,7 @@ static void pin_newest(kwi_thread_block *block)
     }
     KWI_YIELD_OFTEN();
     kwi_pin(block, version);
+    KWI_SEEN_IN_SCAN(SNAPSHOT_IN_SCAN);
     kwi_section_leave();
 }
 
@@ -56,8 +60,10 @@ kw_status kw_snapshot_close(kw_snapshot *snapshot)
         snapshot->depth == 0) {
         return KW_WRONG_ORDER;
     }
+    KWI_STEP(UNPIN, &block->hot.pinned);
     // Every call made under the pin comes before this store: [pair: pin]
     kwi_u64_store_release(&block->hot.pinned, snapshot->outer);
+    KWI_SEEN_IN_SCAN(CLOSE_IN_SCAN);
     block->snapshot_count--;
     snapshot->depth = 0;
     return KW_OK;
@@ -65,5 +71,6 @@ kw_status kw_snapshot_close(kw_snapshot *snapshot)
 
 uint64_t kw_version(void)
 {
+    KWI_STEP(LOAD_VERSION, &kwi_version.newest);
     return kwi_u64_load_acquire(&kwi_version.newest); // [pair: version]
 }

@@ -15,6 +15,8 @@
 
 #include <keyway/keyset.h>
 
+#include "base/schedule.h"
+#include "base/seen.h"
 #include "rcu/forced_end.h"
 #include "rcu/late.h"
 #include "rcu/section.h"
@@ -59,8 +61,10 @@ static kwi_thread_block *chunk_block(const chunk *in, size_t index)
 // Ends whatever the holder is inside of.
 static void take_back(kwi_thread_block *block)
 {
+    KWI_STEP(UNPIN, &block->hot.pinned);
     kwi_u64_store_release(&block->hot.pinned, KWI_NOT_PINNED); // [pair: pin]
-    kwi_u32_store_release(&block->hot.depth, 0);               // [pair: announce]
+    KWI_STEP(POP, &block->hot.depth);
+    kwi_u32_store_release(&block->hot.depth, 0); // [pair: announce]
     block->hot.capacity = 0;
     block->snapshot_count = 0;
 }
@@ -70,6 +74,7 @@ static void clear_block(kwi_thread_block *block)
 {
     take_back(block);
     kwi_late_unmark(block);
+    KWI_STEP(END_THREAD, block);
     kwi_u32_store_release(&block->used, 0); // [pair: block-holder]
 }
 
@@ -224,6 +229,7 @@ static kwi_thread_block *attach(void)
     block->hot.kept = ~DEFAULT_EXCLUDED | KW_KEYSET_BACKEND_MASK;
     block->context = NULL;
     memset(block->call_area, 0, sizeof block->call_area);
+    KWI_SEEN_IN_SCAN(ATTACH_IN_SCAN);
     block->hot.capacity = fast_capacity();
     kwi_thread_self = &block->hot;
     return block;

@@ -7,6 +7,7 @@
 #include "registry/commit.h"
 
 #include "base/lock.h"
+#include "base/schedule.h"
 #include "base/yield.h"
 #include "rcu/section.h"
 #include "rcu/version.h"
@@ -103,6 +104,7 @@ static uint64_t publish(kwi_staging *staging) KWI_REQUIRES(kwi_role_writer)
     // Relaxed: written under this lock only.
     uint64_t version = kwi_u64_load_relaxed(&kwi_version.newest) + 1;
     if (KWI_FAULT(VERSION_BEFORE_TABLES)) {
+        KWI_STEP(STORE_VERSION, &kwi_version.newest);
         kwi_u64_store_release(&kwi_version.newest, version); // [pair: version]
         KWI_YIELD_OFTEN();
     }
@@ -113,6 +115,7 @@ static uint64_t publish(kwi_staging *staging) KWI_REQUIRES(kwi_role_writer)
             KWI_YIELD_OFTEN();
         }
     }
+    KWI_STEP(STORE_VERSION, &kwi_version.newest);
     kwi_u64_store_release(&kwi_version.newest, version); // [pair: version]
     clear_dirty(staging);
     return version;

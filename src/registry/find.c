@@ -8,6 +8,7 @@
 
 #include <keyway/dispatcher.h>
 
+#include "base/schedule.h"
 #include "base/text.h"
 #include "base/yield.h"
 #include "rcu/announce.h"
@@ -32,8 +33,10 @@ static kw_operator *find_visible(kw_dispatcher *dispatcher, const char *name,
                                  const kw_table **out_table)
 {
     uint64_t pinned = kwi_u64_load_relaxed(&kwi_thread_self->pinned); // relaxed: its own word
-    uint64_t newest = kwi_u64_load_acquire(&kwi_version.newest);      // [pair: version]
+    KWI_STEP(LOAD_VERSION, &kwi_version.newest);
+    uint64_t newest = kwi_u64_load_acquire(&kwi_version.newest); // [pair: version]
     uint64_t limit = newest < pinned ? newest : pinned;
+    KWI_STEP(LOAD_INDEX, &dispatcher->names);
     kw_operator *op = kwi_name_index_find(&dispatcher->names, name);
     KWI_YIELD();
     for (; op != NULL; op = op->previous) {
@@ -177,6 +180,7 @@ bool kwi_inspect_begin(const kw_operator *op, kwi_inspection *out_inspection)
 
 void kwi_inspect_end(const kwi_inspection *inspection)
 {
+    KWI_STEP(POP, &inspection->thread->depth);
     kwi_u32_store_release(&inspection->thread->depth, inspection->depth); // [pair: announce]
 }
 

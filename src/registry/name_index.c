@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/schedule.h"
 #include "rcu/section.h"
 #include "registry/operator.h"
 #include "registry/world.h"
@@ -88,6 +89,7 @@ kw_operator *kwi_name_index_find(const kwi_name_index *index, const char *name)
 bool kwi_name_index_put(kwi_name_index *index, kw_operator *op)
 {
     void *previous = NULL;
+    KWI_STEP(PUT_INDEX, index);
     KWI_TSAN_RELEASE(&index_token);
     return ck_hs_set(&index->set, hash_name(op->name, index->set.seed), op->name, &previous);
 }

@@ -11,8 +11,11 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/memory.h"
+#include "base/schedule.h"
+#include "base/seen.h"
 #include "base/yield.h"
 #include "rcu/section.h"
+#include "rcu/version.h"
 #include "registry/burial.h"
 #include "registry/forced_cleanup.h"
 #include "registry/observer.h"
@@ -96,23 +99,31 @@ static void run_pass(uint64_t ticket, kwi_registration **dead) KWI_REQUIRES(kwi_
     kwi_block *freed = kwi_reclaim_pass(&kwi_the_world.reclaimer, ticket);
     while (freed != NULL) {
         kwi_block *next = freed->next;
+        KWI_STEP(FREE, freed);
         release_names((const kw_table *)(const void *)freed, dead);
         kwi_free(freed, freed->bytes);
         freed = next;
     }
+    KWI_SEEN_WHEN(*dead != NULL, LATE_KERNEL);
     free_old_arrays();
 }
 
-void kwi_world_unlock_and_reclaim(kwi_registration *dead)
+// Gives up the lock, waits for a grace period, which only a seeded fault leaves out, and reclaims.
+static void reclaim(kwi_registration *dead, bool waits) KWI_RELEASES(kwi_role_writer)
 {
     kwi_burial burial;
     kwi_burial_begin(&burial);
     kwi_burial_add(&burial, dead);
     uint64_t ticket = kwi_reclaim_ticket(&kwi_the_world.reclaimer);
+    uint64_t newest = kwi_u64_load_relaxed(&kwi_version.newest); // relaxed: written under this lock
     kwi_world_unlock();
-    kwi_grace_period();
+    if (waits) {
+        kwi_grace_period();
+    }
     KWI_YIELD_OFTEN();
     kwi_world_lock();
+    // Relaxed: the same.
+    KWI_SEEN_WHEN(kwi_u64_load_relaxed(&kwi_version.newest) != newest, COMMIT_IN_GRACE_PERIOD);
     kwi_forced_news news;
     kwi_forced_news_gather(&news);
     kwi_registration *freed = NULL;
@@ -121,6 +132,11 @@ void kwi_world_unlock_and_reclaim(kwi_registration *dead)
     kwi_burial_adopt(&burial);
     kwi_burial_end(&burial);
     kwi_forced_news_tell(&news);
+}
+
+void kwi_world_unlock_and_reclaim(kwi_registration *dead)
+{
+    reclaim(dead, true);
 }
 
 void kwi_world_unlock_and_bury(kwi_registration *dead)
@@ -133,12 +149,13 @@ void kwi_world_unlock_and_bury(kwi_registration *dead)
 
 void kwi_world_reclaim(void)
 {
+    const bool waits = !KWI_FAULT(DRAIN_WITHOUT_GRACE_PERIOD);
     int cancel = kwi_cancel_hold();
     kwi_world_lock();
-    kwi_world_unlock_and_reclaim(NULL);
+    reclaim(NULL, waits);
     kwi_world_lock();
     if (kwi_reclaim_wants_grace(&kwi_the_world.reclaimer)) {
-        kwi_world_unlock_and_reclaim(NULL);
+        reclaim(NULL, waits);
     } else {
         kwi_world_unlock();
     }

@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "base/schedule.h"
 #include "base/text.h"
 #include "base/yield.h"
 
@@ -63,6 +64,7 @@ kw_status kwi_lease_take(kwi_lessor *lessor, const char *what, kw_lease **out_le
     if (lease == NULL) {
         return kwi_fail_memory(err);
     }
+    KWI_STEP(COUNT_LEASES, &lessor->outstanding);
     // Relaxed, all three: the thing comes to be after them in this thread, and what hands it on
     // orders them before its end. See Note [Leases] for the drain.
     (void)kwi_u64_add_relaxed(&lessor->outstanding, 1);
@@ -90,6 +92,7 @@ void kw_lease_end(kw_lease *take_lease)
     (void)kwi_u64_add_relaxed(&lease_count, UINT64_MAX);       // relaxed: statistics; one fewer
     (void)kwi_u64_add_relaxed(&take_lease->count, UINT64_MAX); // relaxed: for texts; one fewer
     KWI_YIELD_OFTEN();
+    KWI_STEP(COUNT_LEASES, &lessor->outstanding);
     // Y2: the last touch of the library. [pair: lease]
     uint64_t before = kwi_u64_sub_release(&lessor->outstanding, 1);
     KWI_ASSERT(before > 0);
@@ -113,6 +116,7 @@ bool kwi_lease_is_finishing(void)
 uint64_t kwi_lessor_outstanding(const kwi_lessor *lessor, const char **out_what)
 {
     *out_what = "";
+    KWI_STEP(LOAD_LEASES, &lessor->outstanding);
     uint64_t outstanding = kwi_u64_load_acquire(&lessor->outstanding); // [pair: lease]
     const kw_lease *lease = kwi_ptr_load_acquire(&lessor->sorts);      // [pair: lease-sort]
     for (; outstanding > 0 && lease != NULL; lease = lease->next) {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/yield.h"
 #include "registry/world.h"
 
 static bool keep_mapped;
@@ -28,9 +29,30 @@ const char *host_path(const char *name)
     return path;
 }
 
+// The seeded fault of this name, which the tests are to find.
+static void switch_on(const char *name)
+{
+    static const char *const names[] = {
+#define FAULT_NAME(fault, text) text,
+        KWI_FAULT_LIST(FAULT_NAME)
+#undef FAULT_NAME
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i], name) == 0) {
+            kwi_fault_set((kwi_fault)i);
+            return;
+        }
+    }
+    (void)fprintf(stderr, "there is no fault %s\n", name);
+    exit(2);
+}
+
 void host_begin(int argc, char **argv)
 {
     keep_mapped = argc > 1 && strcmp(argv[1], "--keep-mapped") == 0;
+    if (argc > 2 && strcmp(argv[1], "--fault") == 0) {
+        switch_on(argv[2]);
+    }
     (void)snprintf(folder, sizeof folder, "%s/files-XXXXXX", PLUGIN_FOLDER);
     if (mkdtemp(folder) == NULL) {
         abort();

@@ -4,8 +4,8 @@
 // Threads: any.
 // SPDX-License-Identifier: MIT
 //
-// A program takes one argument, --keep-mapped: then no plugin is unmapped, so that reports of the
-// sanitizers keep their names.
+// A program takes the argument --keep-mapped: then no plugin is unmapped, so that reports of the
+// sanitizers keep their names. Or it takes --fault and the name of a seeded fault.
 
 #ifndef TESTS_PLUGINS_HOST_H
 #define TESTS_PLUGINS_HOST_H

@@ -1,6 +1,7 @@
 // Seeded faults: each rule of reclamation, left out on purpose, breaks the promise that rests on
 // it. So the tests of the promises would see it. SPDX-License-Identifier: MIT
 
+#include <keyway/lease.h>
 #include <keyway/snapshot.h>
 
 #include "base/yield.h"
@@ -248,4 +249,162 @@ static bool version_is_kept_while_it_is_handed_over(void)
 Test(registry_fault, list_and_words_scanned_apart)
 {
     expect_fault(version_is_kept_while_it_is_handed_over, KWI_FAULT_SHARED_SCANNED_APART);
+}
+
+// Announcements -----------------------------------------------------------------------------------
+
+static const kw_operator *called;
+static kw_call ongoing;
+
+// Ends the call as its thread would, without a look at the table, which a fault may have freed.
+static bool call_keeps_its_table(void)
+{
+    bool kept = kwt_statistics().retired_count > 0;
+    kwi_u32_store_relaxed(&ongoing.thread->depth, kw_call_depth(ongoing)); // relaxed: one thread
+    KWT_OK(kw_reclaim());
+    return kept;
+}
+
+// What a thread does while another one's pass scans: its protection passes from a pin to a call.
+static void call_and_close(void)
+{
+    ongoing = kw_call_begin(called);
+    KWT_OK(kw_snapshot_close(&own));
+}
+
+static bool table_is_kept_when_a_call_takes_over(void)
+{
+    scene in = make();
+    called = in.op;
+    KWT_OK(kw_snapshot_open(&own));
+    commit_one(&in);
+    kwi_yield_interrupt("scan_reader_words", call_and_close);
+    KWT_OK(kw_reclaim());
+    return call_keeps_its_table();
+}
+
+Test(registry_fault, announcements_read_before_pins)
+{
+    expect_fault(table_is_kept_when_a_call_takes_over, KWI_FAULT_ANNOUNCEMENTS_BEFORE_PINS);
+}
+
+static bool table_is_kept_from_the_section_on(void)
+{
+    scene in = make();
+    changed = &in;
+    kwi_yield_interrupt("kwi_announce", commit_and_reclaim); // there with the fault only
+    ongoing = kw_call_begin(in.op);
+    if (!KWI_FAULT(ANNOUNCE_AFTER_LEAVING)) {
+        kwi_yield_interrupt(NULL, NULL);
+        commit_and_reclaim();
+    }
+    return call_keeps_its_table();
+}
+
+Test(registry_fault, announced_after_the_section)
+{
+    expect_fault(table_is_kept_from_the_section_on, KWI_FAULT_ANNOUNCE_AFTER_LEAVING);
+}
+
+// Publication -------------------------------------------------------------------------------------
+
+static int64_t answered;
+
+// What another thread does while a commit publishes.
+static void call_once(void)
+{
+    kwt_tensor x = kwt_make_tensor("CPU");
+    answered = kwt_result_t_i(called, &x);
+}
+
+static bool table_is_complete_before_anybody_finds_it(void)
+{
+    scene in = make();
+    called = in.op;
+    answered = -1;
+    kwi_yield_interrupt(KWI_FAULT(TABLE_BEFORE_COMPLETE) ? "kwi_operator_publish" : "publish",
+                        call_once);
+    commit_one(&in);
+    return answered == 1;
+}
+
+Test(registry_fault, table_published_before_it_is_complete)
+{
+    expect_fault(table_is_complete_before_anybody_finds_it, KWI_FAULT_TABLE_BEFORE_COMPLETE);
+}
+
+static bool call_leaves_no_announcement(void)
+{
+    scene in = make();
+    kw_call call = kw_call_begin(in.op);
+    uint32_t depth = kw_call_depth(call);
+    kw_call_end(call, depth);
+    bool is_back = kw_call_depth(call) + 1 == depth;
+    kwi_u32_store_relaxed(&call.thread->depth, depth); // relaxed: no other thread
+    return is_back;
+}
+
+Test(registry_fault, end_of_a_call_forgets_a_level)
+{
+    expect_fault(call_leaves_no_announcement, KWI_FAULT_POP_FORGETS_LEVEL);
+}
+
+// The end of libraries ----------------------------------------------------------------------------
+
+static bool closed_library_registers_nothing(void)
+{
+    kw_library *library = kwt_library(kwt_dispatcher(), "a");
+    kwt_close(library);
+    kw_registration made = 0;
+    const kw_kernel_descriptor kernel = KWT_T_I(1);
+    kw_status status = kw_library_impl(library, "t::f", KW_KEY_CPU, &kernel, &made, NULL);
+    if (status == KW_OK) {
+        kwt_remove(library, made);
+    }
+    return status == KW_LIBRARY_CLOSED;
+}
+
+Test(registry_fault, closed_library_registers)
+{
+    expect_fault(closed_library_registers_nothing, KWI_FAULT_CLOSED_NOT_CHECKED);
+}
+
+static bool drain_waits_for_leases(void)
+{
+    kw_library *library = kwt_library(kwt_dispatcher(), "a");
+    kw_lease *lease = NULL;
+    KWT_OK(kw_lease_begin(library, "thing", &lease, NULL));
+    kwt_close(library);
+    kw_status status = kw_library_drain(library, 0, NULL);
+    kw_lease_end(lease);
+    return status == KW_BUSY;
+}
+
+Test(registry_fault, drain_ignores_a_lease)
+{
+    expect_fault(drain_waits_for_leases, KWI_FAULT_LEASE_IGNORED);
+}
+
+static kw_library *drained;
+static kw_status drain_status;
+
+// Runs before the destructor has returned, so the drain must not succeed.
+static void destroy_and_drain(void *user_data)
+{
+    (void)user_data;
+    drain_status = kw_library_drain(drained, 0, NULL);
+}
+
+static bool drain_waits_for_destructors(void)
+{
+    drained = kwt_library(kwt_dispatcher(), "a");
+    (void)kwt_impl(drained, "t::f", KW_KEY_CPU,
+                   kwt_with(KW_BOXED(kwt_kernel_boxed), NULL, destroy_and_drain));
+    kwt_close(drained);
+    return drain_status == KW_BUSY;
+}
+
+Test(registry_fault, kernel_gone_before_its_destructor_has_returned)
+{
+    expect_fault(drain_waits_for_destructors, KWI_FAULT_GONE_BEFORE_DESTRUCTOR);
 }

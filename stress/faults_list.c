@@ -1,0 +1,91 @@
+// Ways: how each seeded fault can be caught.
+//
+// Layer:   stress
+// Threads: the main thread; the list is immutable.
+// SPDX-License-Identifier: MIT
+
+#include "faults_list.h"
+
+#include <stddef.h>
+
+#define SCENARIO(what)                                                                             \
+    {                                                                                              \
+        STRESS_WAY_SCENARIO, what                                                                  \
+    }
+#define EXPLORE(what)                                                                              \
+    {                                                                                              \
+        STRESS_WAY_EXPLORE, what                                                                   \
+    }
+#define RECLAIM(what)                                                                              \
+    {                                                                                              \
+        STRESS_WAY_UNIT, "unit_reclaim_fault reclaim_fault/" what                                  \
+    }
+#define REGISTRY(what)                                                                             \
+    {                                                                                              \
+        STRESS_WAY_UNIT, "unit_reclaim_fault registry_fault/" what                                 \
+    }
+#define PROGRAM(what)                                                                              \
+    {                                                                                              \
+        STRESS_WAY_PROGRAM, what                                                                   \
+    }
+#define MODEL(what)                                                                                \
+    {                                                                                              \
+        STRESS_WAY_MODEL, what                                                                     \
+    }
+
+// clang-format off
+static const stress_proof proofs[] = {
+    {KWI_FAULT_NO_GRACE_PERIOD, {SCENARIO("storm")}},
+    {KWI_FAULT_ANNOUNCE_AFTER_LEAVING,
+     {SCENARIO("storm"), REGISTRY("announced_after_the_section")}},
+    {KWI_FAULT_SLOT_BEFORE_DEPTH, {SCENARIO("storm")}},
+    {KWI_FAULT_VERSION_BEFORE_TABLES, {SCENARIO("storm")}},
+    {KWI_FAULT_LIMIT_WITHOUT_VERSION, {SCENARIO("storm")}},
+    {KWI_FAULT_PIN_OUTSIDE_SECTION, {SCENARIO("storm")}},
+    {KWI_FAULT_NESTED_SNAPSHOT_REPINS,
+     {SCENARIO("storm"), REGISTRY("nested_snapshot_pins_anew")}},
+    {KWI_FAULT_IGNORE_PINS, {SCENARIO("storm"), RECLAIM("pins_ignored")}},
+    {KWI_FAULT_IGNORE_ANNOUNCEMENTS, {SCENARIO("storm"), RECLAIM("announcements_ignored")}},
+    {KWI_FAULT_TOP_ANNOUNCEMENT_ONLY,
+     {RECLAIM("only_the_top_announcement_read"), SCENARIO("storm")}},
+    {KWI_FAULT_ANNOUNCEMENTS_BEFORE_PINS,
+     {REGISTRY("announcements_read_before_pins"), SCENARIO("storm")}},
+    {KWI_FAULT_UNRIPE_RECLAIMED, {RECLAIM("unripe_block_reclaimed"), SCENARIO("storm")}},
+    {KWI_FAULT_NO_NEW_TICKET,
+     {RECLAIM("block_on_the_way_without_a_new_ticket"), SCENARIO("storm")}},
+    {KWI_FAULT_MIDDLE_FREED_AT_ONCE,
+     {RECLAIM("block_on_the_way_freed_at_once"), SCENARIO("storm")}},
+    {KWI_FAULT_KERNEL_FREED_WITH_REGISTRATION, {SCENARIO("storm")}},
+    {KWI_FAULT_PIN_COPIED, {SCENARIO("storm"), REGISTRY("pin_copied_between_threads")}},
+    {KWI_FAULT_SHARED_NOT_SCANNED, {SCENARIO("storm"), REGISTRY("shared_snapshot_not_scanned")}},
+    {KWI_FAULT_SHARED_RELEASED_FIRST,
+     {REGISTRY("shared_snapshot_released_before_the_pin_is_stored"), SCENARIO("storm")}},
+    {KWI_FAULT_SHARED_SCANNED_APART,
+     {SCENARIO("storm"), REGISTRY("list_and_words_scanned_apart")}},
+    {KWI_FAULT_TABLE_BEFORE_COMPLETE,
+     {SCENARIO("storm"), REGISTRY("table_published_before_it_is_complete")}},
+    {KWI_FAULT_MASK_OF_OTHER_VERSION, {SCENARIO("storm")}},
+    {KWI_FAULT_DRAIN_WITHOUT_GRACE_PERIOD, {SCENARIO("storm")}},
+    {KWI_FAULT_RELAXED_SLOT_STORE, {MODEL("relacy")}},
+    {KWI_FAULT_RELAXED_POP, {MODEL("relacy")}},
+    {KWI_FAULT_RELAXED_PUBLICATION, {MODEL("relacy")}},
+    {KWI_FAULT_RELAXED_SCAN, {MODEL("relacy")}},
+    {KWI_FAULT_LOST_FALLTHROUGH_UPDATE, {SCENARIO("storm")}},
+    {KWI_FAULT_POP_FORGETS_LEVEL, {SCENARIO("parked"), REGISTRY("end_of_a_call_forgets_a_level")}},
+    {KWI_FAULT_CLOSED_NOT_CHECKED, {REGISTRY("closed_library_registers")}},
+    {KWI_FAULT_LEASE_IGNORED, {REGISTRY("drain_ignores_a_lease")}},
+    {KWI_FAULT_GONE_BEFORE_DESTRUCTOR,
+     {REGISTRY("kernel_gone_before_its_destructor_has_returned")}},
+    {KWI_FAULT_UNMAPPED_BEFORE_DRAINED, {PROGRAM("plugins_inside")}},
+};
+// clang-format on
+
+const stress_proof *stress_proof_find(kwi_fault fault)
+{
+    for (size_t i = 0; i < sizeof proofs / sizeof *proofs; i++) {
+        if (proofs[i].fault == fault) {
+            return &proofs[i];
+        }
+    }
+    return NULL;
+}
