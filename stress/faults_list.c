@@ -12,6 +12,10 @@
     {                                                                                              \
         STRESS_WAY_SCENARIO, what                                                                  \
     }
+#define RACE(what)                                                                                 \
+    {                                                                                              \
+        STRESS_WAY_RACE, what                                                                      \
+    }
 #define EXPLORE(what)                                                                              \
     {                                                                                              \
         STRESS_WAY_EXPLORE, what                                                                   \
@@ -66,10 +70,10 @@ static const stress_proof proofs[] = {
      {SCENARIO("storm"), REGISTRY("table_published_before_it_is_complete")}},
     {KWI_FAULT_MASK_OF_OTHER_VERSION, {SCENARIO("storm")}},
     {KWI_FAULT_DRAIN_WITHOUT_GRACE_PERIOD, {SCENARIO("storm")}},
-    {KWI_FAULT_RELAXED_SLOT_STORE, {MODEL("relacy")}},
-    {KWI_FAULT_RELAXED_POP, {MODEL("relacy")}},
-    {KWI_FAULT_RELAXED_PUBLICATION, {MODEL("relacy")}},
-    {KWI_FAULT_RELAXED_SCAN, {MODEL("relacy")}},
+    {KWI_FAULT_RELAXED_SLOT_STORE, {MODEL("relacy"), RACE("storm")}},
+    {KWI_FAULT_RELAXED_POP, {MODEL("relacy"), RACE("storm")}},
+    {KWI_FAULT_RELAXED_PUBLICATION, {MODEL("relacy"), RACE("storm")}},
+    {KWI_FAULT_RELAXED_SCAN, {MODEL("relacy"), RACE("storm")}},
     {KWI_FAULT_LOST_FALLTHROUGH_UPDATE, {SCENARIO("storm")}},
     {KWI_FAULT_POP_FORGETS_LEVEL, {SCENARIO("parked"), REGISTRY("end_of_a_call_forgets_a_level")}},
     {KWI_FAULT_CLOSED_NOT_CHECKED, {REGISTRY("closed_library_registers")}},
