@@ -106,19 +106,17 @@ static bool is_confirmed(const stress_way *way, double seconds)
 // Proofs -----------------------------------------------------------------------------------------
 
 // Tries one way; other seeds follow one that did not find the fault.
-static bool try_way(const stress_way *way, kwi_fault fault, double seconds, uint32_t seed,
-                    stress_verdict *out)
+static bool try_way(const stress_way *way, double seconds, uint32_t seed, stress_verdict *out)
 {
     unsigned tries = stress_way_is_random(way) ? TRIES : 1;
     for (unsigned i = 0; i < tries; i++) {
-        stress_trial_run(way, fault, seconds / tries, seed + i, options, &trial);
+        stress_trial_run(way, out->fault, seconds / tries, seed + i, options, &trial);
         out->seconds += trial.seconds;
         if (trial.outcome == STRESS_FOUND) {
             (void)snprintf(out->text, sizeof out->text, "%s", trial.text);
             return is_confirmed(way, trial.seconds);
         }
     }
-    (void)snprintf(out->text, sizeof out->text, "%s", trial.text);
     return false;
 }
 
@@ -132,22 +130,32 @@ static unsigned way_count(const stress_proof *proof)
     return count;
 }
 
-// The ways share the time. The verdict's seconds are those of the way that caught the fault.
-static void prove_once(kwi_fault fault, uint32_t seed, stress_verdict *out)
+static void add_reason(stress_verdict *to, const char *why)
 {
-    const stress_proof *proof = stress_proof_find(fault);
+    char name[160];
+    size_t used = strlen(to->text);
+    stress_way_name(&to->way, name, sizeof name);
+    (void)snprintf(to->text + used, sizeof to->text - used, "%s%s: %s", used > 0 ? "; " : "", name,
+                   why);
+}
+
+// The ways share the time. The verdict's seconds are those of the way that caught the fault.
+static void prove_once(uint32_t seed, stress_verdict *out)
+{
+    const stress_proof *proof = stress_proof_find(out->fault);
     unsigned count = way_count(proof);
     double spent = 0;
-    (void)snprintf(out->text, sizeof out->text, "no way to catch it is listed");
+    (void)snprintf(out->text, sizeof out->text, "%s", count == 0 ? "no way is listed" : "");
     for (unsigned i = 0; i < count && !out->is_caught; i++) {
-        const char *why = "";
+        const char *why = trial.text;
         out->way = proof->ways[i];
         out->seconds = 0;
         if (is_usable(&out->way, &why)) {
-            double share = (options->seconds - spent) / (count - i);
-            out->is_caught = try_way(&out->way, fault, share, seed, out);
-        } else {
-            (void)snprintf(out->text, sizeof out->text, "%s", why);
+            out->is_caught =
+                try_way(&out->way, (options->seconds - spent) / (count - i), seed, out);
+        }
+        if (!out->is_caught) {
+            add_reason(out, why);
         }
         spent += out->seconds;
     }
@@ -169,7 +177,7 @@ static stress_verdict prove(kwi_fault fault)
     stress_verdict verdict = {.fault = fault};
     do {
         verdict.is_caught = false;
-        prove_once(fault, options->seed + count * TRIES, &verdict);
+        prove_once(options->seed + count * TRIES, &verdict);
         seconds[count++] = verdict.seconds;
     } while (verdict.is_caught && stress_way_is_random(&verdict.way) && count < options->run_count);
     qsort(seconds, count, sizeof *seconds, compare_seconds);

@@ -306,7 +306,8 @@ static void judge(const stress_way *way, stress_trial *trial, int status)
     } else if (WIFEXITED(status) && WEXITSTATUS(status) == UNABLE) {
         conclude(trial, STRESS_BROKEN, trial->output);
     } else if (stress_way_is_random(way) || way->kind == STRESS_WAY_PROGRAM ||
-               find_violation(trial->output) != NULL) {
+               (WIFEXITED(status) && WEXITSTATUS(status) == 1 &&
+                find_violation(trial->output) != NULL)) {
         conclude(trial, STRESS_FOUND, find_oracle(trial->output, status));
     } else {
         conclude(trial, STRESS_BROKEN, trial->output); // it ends without a verdict
