@@ -66,7 +66,7 @@ static const stress_proof proofs[] = {
     {KWI_FAULT_SHARED_RELEASED_FIRST,
      {REGISTRY("shared_snapshot_released_before_the_pin_is_stored"), SCENARIO("storm")}},
     {KWI_FAULT_SHARED_SCANNED_APART,
-     {SCENARIO("storm"), REGISTRY("list_and_words_scanned_apart")}},
+     {REGISTRY("list_and_words_scanned_apart"), SCENARIO("storm")}},
     {KWI_FAULT_TABLE_BEFORE_COMPLETE,
      {SCENARIO("storm"), REGISTRY("table_published_before_it_is_complete")}},
     {KWI_FAULT_MASK_OF_OTHER_VERSION, {SCENARIO("storm")}},

@@ -287,10 +287,19 @@ static void judge_test_case(stress_trial *trial, int status)
     if (strstr(trial->output, "Tested: 1 ") == NULL) {
         conclude(trial, STRESS_BROKEN, "there is no such case");
     } else if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-        conclude(trial, STRESS_FOUND, "promise kept without the fault, broken with it");
+        conclude(trial, STRESS_FOUND, "its promise is broken");
     } else {
         conclude(trial, STRESS_CLEAN, "the case fails: it does not tell the two apart");
     }
+}
+
+// Whether a run that did not succeed has found something; else it could not be made.
+static bool has_found(const stress_way *way, const stress_trial *trial, int status)
+{
+    if (stress_way_is_random(way) || way->kind == STRESS_WAY_PROGRAM) {
+        return !WIFEXITED(status) || WEXITSTATUS(status) != UNABLE;
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) == 1 && find_violation(trial->output) != NULL;
 }
 
 static void judge(const stress_way *way, stress_trial *trial, int status)
@@ -303,14 +312,10 @@ static void judge(const stress_way *way, stress_trial *trial, int status)
         conclude(trial, STRESS_CLEAN, "nothing found");
     } else if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED) {
         conclude(trial, STRESS_MISSING, trial->output);
-    } else if (WIFEXITED(status) && WEXITSTATUS(status) == UNABLE) {
-        conclude(trial, STRESS_BROKEN, trial->output);
-    } else if (stress_way_is_random(way) || way->kind == STRESS_WAY_PROGRAM ||
-               (WIFEXITED(status) && WEXITSTATUS(status) == 1 &&
-                find_violation(trial->output) != NULL)) {
+    } else if (has_found(way, trial, status)) {
         conclude(trial, STRESS_FOUND, find_oracle(trial->output, status));
     } else {
-        conclude(trial, STRESS_BROKEN, trial->output); // it ends without a verdict
+        conclude(trial, STRESS_BROKEN, trial->output);
     }
 }
 
