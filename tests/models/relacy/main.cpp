@@ -38,7 +38,7 @@ template <class S> scenario *make(void *memory, machine *on)
 static const scenario_facts scenarios[] = {
     {"call", 2, NO_BOUND, NO_BOUND, make<call_scenario>},
     {"slot", 2, 6, NO_BOUND, make<slot_scenario>},
-    {"nested", 2, 5, 6, make<nested_scenario>},
+    {"nested", 2, 4, 6, make<nested_scenario>},
     {"instant", 2, 6, 10, make<instant_scenario>},
     {"snapshot", 2, NO_BOUND, NO_BOUND, make<snapshot_scenario>},
     {"reopen", 2, 6, 9, make<reopen_scenario>},
