@@ -122,6 +122,7 @@ void reference_resolve(const reference *state, unsigned op, unsigned entry,
     };
     kwi_rules_apply(&input, &claims);
     out_table->is_defined = reference_definition(state, op) != NULL;
+    out_table->is_signed = state->names[op].signature[entry] != 0;
     lay_slots(state, &claims, out_table);
     lay_masks(&claims, out_table);
 }
@@ -184,8 +185,10 @@ void reference_call_in(const reference_table *table, const reference_operation *
                        reference_answer *out_answer)
 {
     memset(out_answer, 0, sizeof *out_answer);
-    if (!table->is_visible) {
-        out_answer->status = KW_OPERATOR_REMOVED; // S65
+    // S65. A typed caller got its handle when there was a definition; under a snapshot of before it
+    // finds nothing that it could call.
+    if (!table->is_visible || (operation->is_typed && !table->is_signed)) {
+        out_answer->status = KW_OPERATOR_REMOVED;
     } else if (operation->kind == REFERENCE_REDISPATCH) {
         run(table, kw_keyset_slot(operation->arguments), operation->arguments, out_answer); // S66
     } else {

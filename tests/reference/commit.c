@@ -152,6 +152,15 @@ static bool fits(uint8_t there, uint8_t wanted)
     return wanted == 0 || there == 0 || there == wanted;
 }
 
+// Whether an unused entry is the one for a registration with this signature. Boxed kernels have
+// none, and take the newest that anybody may have a handle of.
+static bool is_home(const reference_name *name, unsigned entry, uint8_t wanted)
+{
+    uint8_t signature = name->signature[entry];
+    return wanted != 0 ? fits(signature, wanted)
+                       : signature == 0 || (name->visible >> entry & 1) != 0;
+}
+
 // Puts the entry in use that a registration with this signature belongs to. Boxed kernels, which
 // have none, go along with whoever brings another one.
 static kw_status bind(reference *state, unsigned op, uint8_t signature)
@@ -164,7 +173,7 @@ static kw_status bind(reference *state, unsigned op, uint8_t signature)
     }
     if (!is_used || !fits(name->signature[chosen], signature)) {
         chosen = name->count;
-        while (chosen > 0 && !fits(name->signature[chosen - 1], signature)) {
+        while (chosen > 0 && !is_home(name, chosen - 1, signature)) {
             chosen--;
         }
         chosen = chosen > 0 ? chosen - 1 : name->count++;
@@ -329,6 +338,16 @@ static kw_status apply(reference *state, const reference_step *step)
     }
 }
 
+static void note_visible(reference *state)
+{
+    for (unsigned op = 0; op < REFERENCE_OPERATORS; op++) {
+        reference_name *name = &state->names[op];
+        if (reference_is_visible(state, op)) {
+            name->visible |= (uint8_t)(1U << name->in_use);
+        }
+    }
+}
+
 // S39: on a copy, which is the state only once everything has succeeded.
 void reference_commit(reference *state, const reference_operation *operation,
                       reference_answer *answer)
@@ -349,6 +368,7 @@ void reference_commit(reference *state, const reference_operation *operation,
     if (answer->status == KW_OK) {
         answer->step = 0;
         answer->version = ++after.version;
+        note_visible(&after);
         *state = after;
     }
 }

@@ -104,7 +104,9 @@ typedef struct reference_library {
 // The entries of one name: a handle is one of them, and stays one for ever.
 typedef struct reference_name {
     uint8_t count;
-    uint8_t in_use;                       // the one that has the registrations, if there are any
+    uint8_t in_use;  // the one that has the registrations, if there are any
+    uint8_t visible; // bit n: entry n has been visible after a commit
+    uint8_t reserved;
     uint8_t signature[REFERENCE_ENTRIES]; // 0: not known yet; else see signature.h
 } reference_name;
 
@@ -112,7 +114,7 @@ typedef struct reference_name {
 //
 // Y1  Kernels of an operator lie in the order of priority, and of equals the newest first;
 //     fallbacks lie newest first.
-// Y2  A name has at most one entry with a signature, and one without only as its first.
+// Y2  A name has at most one entry without a signature.
 typedef struct reference {
     uint64_t version; // of commits since the beginning
     uint16_t registration_count;
@@ -216,6 +218,7 @@ typedef struct reference_slot {
 typedef struct reference_table {
     bool is_visible; // if not, the rest is not filled in
     bool is_defined;
+    bool is_signed;  // the entry's C signature is known
     bool has_kernel; // a slot is served by a kernel that is no fallthrough
     reference_slot slots[KW_SLOT_COUNT];
     uint64_t masks[KW_BACKEND_COUNT]; // by backend, CPU first
