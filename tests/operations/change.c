@@ -268,6 +268,7 @@ void side_step(const sequence_record *record)
         if (adds) {
             step.mark = (uint16_t)++side_it.mark_count;
             side_it.kernels[step.mark].mark = step.mark;
+            side_it.kernels[step.mark].library = step.library;
             side_it.kernels[step.mark].is_kernel = step.kind != REFERENCE_DEFINE;
         } else if (step.kind == REFERENCE_REMOVE) {
             step.mark = choose(step.library, record->key);

@@ -44,6 +44,13 @@ static void destroy(void *user_data)
     for (size_t i = 0; i < side_it.call_depth; i++) {
         SIDE_HOLDS(!names(side_it.calls[i].table, mark), "a call can reach kernel %u", mark);
     }
+    if (now->libraries[kernel->library].is_closed) {
+        // Its code is still in use: here, and perhaps below a snapshot or call of this thread.
+        kw_status status = kw_library_drain(side_it.libraries[kernel->library], 0, NULL);
+        SIDE_HOLDS(status == KW_BUSY || (status == KW_WOULD_WAIT_FOR_SELF && !side_is_at_rest()),
+                   "inside the destructor of kernel %u its library is drained: %s", mark,
+                   kw_status_name(status));
+    }
 }
 
 // The part of all kernels.

@@ -29,6 +29,7 @@ typedef struct side_view {
 // What a registration's user data is: one for each mark.
 typedef struct side_kernel {
     uint16_t mark;
+    uint8_t library;
     uint8_t destroyed;
     bool is_kernel; // or a fallback; definitions have no destructor
     bool was_registered;
