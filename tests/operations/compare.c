@@ -4,6 +4,7 @@
 // Threads: one.
 // SPDX-License-Identifier: MIT
 
+#include <stdio.h>
 #include <string.h>
 
 #include <keyway/inspect.h>
@@ -67,9 +68,15 @@ static void compare_table(const kw_operator *op, const reference_table *table)
         SIDE_HOLDS(visit.slot == KW_SLOT_COUNT, "%u rows", visit.slot);
         compare_masks(op, table);
     }
-    bool has_schema = kw_operator_schema(op, NULL, 0) > 0;
-    SIDE_HOLDS(has_schema == (table->is_visible && table->is_defined), "%s has a schema: %d",
-               visit.name, has_schema);
+    char expected[128] = "";
+    char text[128] = "";
+    if (table->is_visible && table->is_defined) {
+        (void)snprintf(expected, sizeof expected, "%s%s", visit.name,
+                       reference_schema_text((reference_schema)table->schema));
+    }
+    (void)kw_operator_schema(op, text, sizeof text);
+    SIDE_HOLDS(strcmp(text, expected) == 0, "the schema is `%s`, the reference has `%s`", text,
+               expected);
 }
 
 // Registrations (always the newest)
@@ -203,6 +210,39 @@ void side_compare(void)
 
 // Questions ---------------------------------------------------------------------------------------
 
+// S71: visible as of the thread's version, registered as of the newest.
+static bool is_of_key(unsigned op, kw_key key)
+{
+    const reference *now = &side_it.now.state;
+    const reference *seen = &side_view_now()->state;
+    reference_operation operation = {.kind = REFERENCE_HAS_KERNEL,
+                                     .op = (uint8_t)op,
+                                     .entry = seen->names[op].in_use,
+                                     .key = (uint16_t)key};
+    reference_answer answer;
+    reference_apply(&side_it.now.state, &operation, &answer);
+    bool has_any = false;
+    for (size_t i = 0; i < now->registration_count; i++) {
+        const reference_registration *each = &now->registrations[i];
+        has_any |= each->sort == REFERENCE_KERNEL && each->op == op &&
+                   now->names[op].in_use == operation.entry;
+    }
+    return reference_is_visible(seen, op) && (key == KW_KEY_Undefined ? has_any : answer.yes);
+}
+
+static void compare_key(kw_key key)
+{
+    count_visit found = {0};
+    size_t expected = 0;
+    for (unsigned op = 0; op < REFERENCE_OPERATORS; op++) {
+        expected += is_of_key(op, key) ? 1 : 0;
+    }
+    kw_status status = kw_dispatcher_visit_key(side_it.dispatcher, key, count_visible, &found);
+    SIDE_SAME(status, KW_OK);
+    SIDE_HOLDS(found.visible == expected, "%zu operators have a kernel for %s, the reference %zu",
+               found.visible, kw_key_name(key), expected);
+}
+
 void side_ask(const sequence_record *record)
 {
     unsigned entry = 0;
@@ -216,6 +256,7 @@ void side_ask(const sequence_record *record)
     if (op == NULL) {
         return;
     }
+    compare_key((kw_key)operation.key);
     reference_answer answer;
     reference_apply(&side_it.now.state, &operation, &answer); // registrations: the newest
     bool has = kw_operator_has_kernel(op, (kw_key)operation.key);

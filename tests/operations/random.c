@@ -69,7 +69,7 @@ static sequence_record make_record(uint64_t *random)
         record.a &= 0xc7;
         record.b &= 0xc7;
     }
-    if ((choice >> 8 & 15) != 0) {
+    if ((choice >> 8 & 7) != 0) {
         record.c &= 0x3f; // no allocation fails; the local sets of every thread
         record.b &= 0x3f;
     }

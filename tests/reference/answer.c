@@ -121,7 +121,9 @@ void reference_resolve(const reference *state, unsigned op, unsigned entry,
         .ambiguous = &ambiguous,
     };
     kwi_rules_apply(&input, &claims);
-    out_table->is_defined = reference_definition(state, op) != NULL;
+    const reference_registration *definition = reference_definition(state, op);
+    out_table->is_defined = definition != NULL;
+    out_table->schema = definition != NULL ? definition->schema : REFERENCE_SCHEMA_NONE;
     out_table->is_signed = state->names[op].signature[entry] != 0;
     lay_slots(state, &claims, out_table);
     lay_masks(&claims, out_table);

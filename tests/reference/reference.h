@@ -218,6 +218,7 @@ typedef struct reference_slot {
 typedef struct reference_table {
     bool is_visible; // if not, the rest is not filled in
     bool is_defined;
+    uint8_t schema;  // the definition's
     bool is_signed;  // the entry's C signature is known
     bool has_kernel; // a slot is served by a kernel that is no fallthrough
     reference_slot slots[KW_SLOT_COUNT];
