@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "rcu/reclaim.h"
 #include "registry/operator.h"
 #include "schema/c_signature.h"
 
@@ -91,6 +92,15 @@ static bool can_switch(const kw_operator *op, const char *code) KWI_REQUIRES(kwi
     return true;
 }
 
+// Whether an entry that nothing uses is the one that a registration belongs to. One that a refused
+// commit has left was never published, and its signature holds nothing: a boxed kernel that went
+// there would lose its handles as soon as somebody brings another signature.
+static bool is_home(const kw_operator *op, const char *code) KWI_REQUIRES(kwi_role_writer)
+{
+    bool is_left = op->slot != NULL && kwi_operator_newest(op)->block.state == KWI_BLOCK_PERMANENT;
+    return has_code(op, code) && (code != NULL || !is_left);
+}
+
 // The entry in use for the name, unless only loose kernels use it and the signature is another;
 // else an older one of the name that has this signature; NULL if a new one is due.
 static kw_operator *choose(const kw_dispatcher *dispatcher, const kwi_wanted *wanted)
@@ -101,7 +111,7 @@ static kw_operator *choose(const kw_dispatcher *dispatcher, const kwi_wanted *wa
         return op;
     }
     op = kwi_name_index_find(&dispatcher->names, wanted->name);
-    while (op != NULL && !has_code(op, wanted->code)) {
+    while (op != NULL && !is_home(op, wanted->code)) {
         op = op->previous;
     }
     return op;

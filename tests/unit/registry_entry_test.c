@@ -215,3 +215,23 @@ Test(registry_entry, names_without_a_registration_are_counted_apart)
     cr_expect_lt(figures.interned_bytes, 1024, "a small entry");
     cr_expect_leq(figures.interned_bytes, figures.memory_bytes);
 }
+
+// S28, S39
+Test(registry_entry, refused_commit_fixes_no_signature_for_a_boxed_kernel)
+{
+    kw_dispatcher *dispatcher = kwt_dispatcher();
+    kw_library *library = kwt_library(dispatcher, "a");
+    (void)kwt_define(library, "t::other(Tensor x) -> int");
+    kw_transaction *tx = kwt_transaction(dispatcher);
+    const kw_definition twice = KW_DEFINE("t::other(Tensor x) -> int");
+    const kw_kernel_descriptor kernel = KWT_T_I(1);
+    KWT_OK(kw_transaction_impl(tx, library, "t::f", KW_KEY_CPU, &kernel, NULL, NULL));
+    KWT_OK(kw_transaction_define(tx, library, &twice, NULL, NULL));
+    KWT_STATUS(KW_ALREADY_DEFINED, kw_transaction_commit(tx, NULL, NULL, NULL));
+
+    (void)kwt_impl(library, "t::f", KW_KEY_CPU, KWT_BOXED(2));
+    const kw_operator *op = kwt_find(dispatcher, "t::f");
+    (void)kwt_impl(library, "t::f", KW_KEY_CUDA, KWT_I_I(3));
+    cr_expect_eq(kwt_find(dispatcher, "t::f"), op, "its handle stays");
+    cr_expect(kw_operator_has_computed_kernel(op, KW_KEY_CPU));
+}
