@@ -19,7 +19,7 @@ typedef struct linear_specification {
     uint64_t (*hash)(const void *state); // equal states have equal ones
 
     // Whether the operation could answer in this state as it did; moves the state on. After false
-    // the state is of no more use.
+    // the state is of no more use, unless the operation is an observer.
     bool (*apply)(void *state, const void *operation);
 
     // Whether the operation, with its answer, leaves every state as it is.

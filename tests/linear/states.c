@@ -77,20 +77,29 @@ uint32_t linear_states_add(linear_states *states, void *take_state)
     return states->count - 1;
 }
 
+// An observer is asked of the state itself, which may remember what it had to work out.
+static uint32_t ask(linear_states *states, uint32_t state, const void *operation)
+{
+    const linear_specification *specification = states->specification;
+    states->applied_count++;
+    if (specification->is_observer(operation)) {
+        bool holds = specification->apply(states->items[state].state, operation);
+        return holds ? state + NUMBER_OFFSET : ILLEGAL;
+    }
+    void *next = specification->copy(states->items[state].state);
+    if (!specification->apply(next, operation)) {
+        specification->destroy(next);
+        return ILLEGAL;
+    }
+    return linear_states_add(states, next) + NUMBER_OFFSET;
+}
+
 uint32_t linear_states_apply(linear_states *states, uint32_t state, uint32_t index,
                              const void *operation)
 {
     uint32_t known = states->items[state].next[index];
     if (known == 0) {
-        const linear_specification *specification = states->specification;
-        states->applied_count++;
-        void *next = specification->copy(states->items[state].state);
-        if (!specification->apply(next, operation)) {
-            specification->destroy(next);
-            known = ILLEGAL;
-        } else {
-            known = linear_states_add(states, next) + NUMBER_OFFSET;
-        }
+        known = ask(states, state, operation);
         states->items[state].next[index] = known;
     }
     return known == ILLEGAL ? LINEAR_NO_STATE : known - NUMBER_OFFSET;

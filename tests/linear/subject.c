@@ -1,0 +1,486 @@
+// The subject: a dispatcher of the library, asked in the words of the reference.
+//
+// Layer:   test
+// Threads: any may ask; one begins and ends it while nobody else does.
+// SPDX-License-Identifier: MIT
+
+#include "linear/subject.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <keyway/library.h>
+#include <keyway/snapshot.h>
+
+#include "concurrency/typed.h"
+#include "linear/clock.h"
+
+#define DRAIN_SECONDS UINT64_C(20)
+
+_Atomic uint64_t linear_response_count;
+
+static kw_dispatcher *dispatcher;
+static kw_library *libraries[LINEAR_LIBRARIES];
+static const kw_operator *operators[REFERENCE_OPERATORS];
+static uint64_t first_version;
+
+// What became of a mark. Its address is the user data of its kernel.
+typedef struct mark_record {
+    _Atomic uint32_t life; // a linear_life
+    uint32_t library;
+    kw_registration registration;
+    uint64_t destroyed_at;
+} mark_record;
+
+static mark_record marks[LINEAR_MARKS];
+
+// guard: thread. Where the kernels of the call that runs note themselves.
+static _Thread_local linear_question *noted;
+
+static _Thread_local kw_snapshot snapshot;
+
+// A snapshot on its way from one thread to another.
+typedef struct offer {
+    kw_shared_snapshot *shared;
+    uint64_t invoked;
+    uint64_t responded;
+    uint64_t version;
+} offer;
+
+// guard: cell. Exchanges acquire and release: the taker reads what the giver has written.
+static _Atomic(offer *) offered;
+
+// The beginning and the end ---------------------------------------------------------------------
+
+static void give_up(const char *doing, kw_status status, const kw_error *err)
+{
+    (void)fprintf(stderr, "linear: %s: %s: %s\n", doing, kw_status_name(status), err->text);
+    exit(2);
+}
+
+void linear_subject_begin(void)
+{
+    kw_tensor_type type = typed_tensor_type();
+    const kw_dispatcher_options options = {.struct_size = sizeof options, .tensor_type = &type};
+    kw_error err = KW_ERROR_INIT;
+    kw_status status = kw_dispatcher_create(&options, &dispatcher, &err);
+    if (status != KW_OK) {
+        give_up("creating a dispatcher", status, &err);
+    }
+    first_version = kw_version();
+    memset(marks, 0, sizeof marks);
+    memset(libraries, 0, sizeof libraries);
+    memset(operators, 0, sizeof operators);
+}
+
+static bool end_library(kw_library *library, kw_error *err)
+{
+    return kw_library_close(library, err) == KW_OK &&
+           kw_library_drain(library, DRAIN_SECONDS * 1000000000, err) == KW_OK &&
+           kw_library_destroy(library, err) == KW_OK;
+}
+
+bool linear_subject_end(void)
+{
+    kw_error err = KW_ERROR_INIT;
+    bool is_ended = true;
+    for (unsigned i = 0; i < LINEAR_LIBRARIES && is_ended; i++) {
+        is_ended = libraries[i] == NULL || end_library(libraries[i], &err);
+    }
+    is_ended = is_ended && kw_dispatcher_destroy(dispatcher, &err) == KW_OK;
+    if (!is_ended) {
+        (void)fprintf(stderr, "linear: something stays at the end: %s\n", err.text);
+        return false;
+    }
+    for (unsigned i = 0; i < LINEAR_MARKS; i++) {
+        if (atomic_load_explicit(&marks[i].life, memory_order_relaxed) == LINEAR_ALIVE) {
+            (void)fprintf(stderr, "linear: the user data of kernel #%u is not destroyed\n", i);
+            return false;
+        }
+    }
+    return true;
+}
+
+unsigned linear_mark_library(unsigned mark)
+{
+    return marks[mark].library;
+}
+
+uint64_t linear_mark_destroyed_at(unsigned mark)
+{
+    switch (atomic_load_explicit(&marks[mark].life, memory_order_relaxed)) {
+    case LINEAR_UNUSED:
+        return 0;
+    case LINEAR_DESTROYED:
+        return marks[mark].destroyed_at;
+    default:
+        return UINT64_MAX;
+    }
+}
+
+void linear_mark_note(unsigned mark, unsigned library)
+{
+    marks[mark].library = library;
+}
+
+// Kernels -----------------------------------------------------------------------------------------
+
+static void destroy_mark(void *user_data)
+{
+    mark_record *dying = user_data;
+    dying->destroyed_at = linear_clock_invoke();
+    atomic_store_explicit(&dying->life, LINEAR_DESTROYED, memory_order_relaxed);
+}
+
+// The mark of the kernel that runs, or what is wrong with it.
+static uint16_t mark_of(const kw_kernel *self)
+{
+    uintptr_t offset = (uintptr_t)self->user_data - (uintptr_t)marks;
+    if (offset >= sizeof marks || offset % sizeof *marks != 0) {
+        return LINEAR_FREED;
+    }
+    const mark_record *mine = self->user_data;
+    bool is_alive = atomic_load_explicit(&mine->life, memory_order_relaxed) == LINEAR_ALIVE;
+    return is_alive ? (uint16_t)(mine - marks) : LINEAR_DEAD;
+}
+
+static unsigned enter(const kw_kernel *self)
+{
+    unsigned depth = noted->mark_count;
+    if (depth < LINEAR_CHAIN) {
+        noted->marks[noted->mark_count++] = mark_of(self);
+    }
+    return depth;
+}
+
+// Stays for as long as the call asked for, and looks again whether it may still be here.
+static void leave(const kw_kernel *self, unsigned depth, int64_t pause)
+{
+    for (volatile int64_t i = 0; i < pause; i++) {
+    }
+    if (depth < LINEAR_CHAIN) {
+        noted->marks[depth] = mark_of(self);
+    }
+    noted->ran_at = linear_clock_invoke();
+}
+
+static kw_keyset below(kw_keyset keys)
+{
+    return kw_keyset_intersection(keys, kw_keyset_full_after(KW_KEY_AutogradCPU));
+}
+
+static kw_status plain(const kw_kernel *self, kw_keyset keys, void *x, int64_t n, int64_t *out_0)
+{
+    (void)keys;
+    (void)x;
+    leave(self, enter(self), n);
+    *out_0 = n;
+    return KW_OK;
+}
+
+static kw_status layer(const kw_kernel *self, kw_keyset keys, void *x, int64_t n, int64_t *out_0)
+{
+    unsigned depth = enter(self);
+    kw_status status = typed_redispatch(self->op, below(keys), x, n, out_0);
+    leave(self, depth, 0);
+    return status;
+}
+
+static kw_status plain_boxed(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
+                             kw_frame *frame)
+{
+    (void)op;
+    (void)keys;
+    leave(self, enter(self), frame->args[1].as.as_int);
+    frame->returns[0] = kw_value_int(0);
+    return KW_OK;
+}
+
+static kw_status layer_boxed(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
+                             kw_frame *frame)
+{
+    unsigned depth = enter(self);
+    kw_status status = kw_redispatch_boxed(op, below(keys), frame);
+    leave(self, depth, 0);
+    return status;
+}
+
+static kw_kernel_descriptor describe(const reference_step *step)
+{
+    bool is_layer = linear_key_is_layer(step->key);
+    kw_kernel_descriptor descriptor;
+    if (step->form == REFERENCE_FORM_FALLTHROUGH) {
+        descriptor = KW_FALLTHROUGH();
+    } else if (step->form == REFERENCE_FORM_BOXED) {
+        descriptor = is_layer ? KW_BOXED(layer_boxed) : KW_BOXED(plain_boxed);
+    } else {
+        descriptor =
+            is_layer ? KW_UNBOXED(TYPED_SIGNATURE, layer) : KW_UNBOXED(TYPED_SIGNATURE, plain);
+    }
+    descriptor.user_data = &marks[step->mark];
+    descriptor.destroy = destroy_mark;
+    descriptor.priority = step->priority;
+    atomic_store_explicit(&marks[step->mark].life, LINEAR_ALIVE, memory_order_relaxed);
+    return descriptor;
+}
+
+// Changes -----------------------------------------------------------------------------------------
+
+static bool is_adding(const reference_step *step)
+{
+    return step->kind != REFERENCE_REMOVE && step->kind != REFERENCE_CLOSE;
+}
+
+// A change in a transaction, or, without one, at once.
+static kw_status change(kw_transaction *tx, const reference_step *step)
+{
+    kw_library *library = libraries[step->library];
+    const char *name = reference_operator_name(step->op);
+    kw_registration *registration = &marks[step->mark].registration;
+    if (step->kind == REFERENCE_DEFINE) {
+        char schema[64];
+        (void)snprintf(schema, sizeof schema, "%s%s", name,
+                       reference_schema_text((reference_schema)step->schema));
+        const kw_definition definition = KW_DEFINE(schema);
+        return tx != NULL ? kw_transaction_define(tx, library, &definition, registration, NULL)
+                          : kw_library_define(library, &definition, registration, NULL);
+    }
+    if (step->kind == REFERENCE_REMOVE) {
+        return tx != NULL ? kw_transaction_remove(tx, library, *registration, NULL)
+                          : kw_library_remove(library, *registration, NULL);
+    }
+    if (step->kind == REFERENCE_CLOSE) {
+        return tx != NULL ? kw_transaction_close(tx, library, NULL)
+                          : kw_library_close(library, NULL);
+    }
+    const kw_kernel_descriptor kernel = describe(step);
+    kw_key key = (kw_key)step->key;
+    if (step->kind == REFERENCE_IMPL) {
+        return tx != NULL ? kw_transaction_impl(tx, library, name, key, &kernel, registration, NULL)
+                          : kw_library_impl(library, name, key, &kernel, registration, NULL);
+    }
+    return tx != NULL ? kw_transaction_fallback(tx, library, key, &kernel, registration, NULL)
+                      : kw_library_fallback(library, key, &kernel, registration, NULL);
+}
+
+static kw_status commit(const reference_operation *asked, uint64_t *out_version)
+{
+    if (asked->entry != 0) { // the one change as a function of its own
+        return change(NULL, &asked->steps[0]);
+    }
+    kw_transaction *tx = NULL;
+    kw_status status = kw_transaction_begin(dispatcher, &tx, NULL);
+    for (size_t i = 0; i < asked->step_count && status == KW_OK; i++) {
+        status = change(tx, &asked->steps[i]);
+    }
+    if (status != KW_OK) {
+        kw_transaction_abort(tx);
+        return status;
+    }
+    const kw_commit_options options = {.struct_size = sizeof options,
+                                       .defer_reclaim = asked->is_typed};
+    return kw_transaction_commit(tx, &options, out_version, NULL);
+}
+
+// The caller of what failed still owns the user data.
+static void settle(const reference_operation *asked, kw_status status)
+{
+    for (size_t i = 0; i < asked->step_count; i++) {
+        const reference_step *step = &asked->steps[i];
+        if (is_adding(step) && status == KW_OK) {
+            marks[step->mark].library = step->library;
+        } else if (is_adding(step)) {
+            atomic_store_explicit(&marks[step->mark].life, LINEAR_UNUSED, memory_order_relaxed);
+        }
+    }
+}
+
+// Questions ---------------------------------------------------------------------------------------
+
+static kw_status find(const reference_operation *asked)
+{
+    const kw_operator *op = NULL;
+    const char *name = reference_operator_name(asked->op);
+    kw_status status = asked->kind == REFERENCE_FIND
+                           ? kw_operator_find(dispatcher, name, &op, NULL)
+                           : kw_operator_find_schema(dispatcher, name, &op, NULL);
+    if (status == KW_OK && operators[asked->op] == NULL) {
+        operators[asked->op] = op; // while one thread prepares the rest
+    }
+    return status == KW_OK && op != operators[asked->op] ? KW_INTERNAL : status;
+}
+
+static kw_status create_library(const reference_operation *asked)
+{
+    const kw_library_options options = {.struct_size = sizeof options, .dispatcher = dispatcher};
+    return kw_library_create(&options, &libraries[asked->library], NULL);
+}
+
+static kw_status destroy_library(const reference_operation *asked)
+{
+    kw_status status = kw_library_destroy(libraries[asked->library], NULL);
+    if (status == KW_OK) {
+        libraries[asked->library] = NULL;
+    }
+    return status;
+}
+
+static kw_status call(linear_question *question, uint32_t pause)
+{
+    tensor x = typed_tensor(question->asked.arguments);
+    int64_t result = 0;
+    noted = question;
+    return typed_call(operators[question->asked.op], &x, pause, &result);
+}
+
+static void answer(linear_question *question, uint32_t pause)
+{
+    const reference_operation *asked = &question->asked;
+    const kw_operator *op = operators[asked->op];
+    switch (asked->kind) {
+    case REFERENCE_CREATE_LIBRARY:
+        question->status = create_library(asked);
+        break;
+    case REFERENCE_DESTROY_LIBRARY:
+        question->status = destroy_library(asked);
+        break;
+    case REFERENCE_TRANSACTION:
+        question->status = commit(asked, &question->version);
+        break;
+    case REFERENCE_CALL:
+        question->status = call(question, pause);
+        break;
+    case REFERENCE_HAS_KERNEL:
+        question->yes = kw_operator_has_kernel(op, (kw_key)asked->key);
+        break;
+    case REFERENCE_HAS_COMPUTED:
+        question->yes = kw_operator_has_computed_kernel(op, (kw_key)asked->key);
+        break;
+    default:
+        question->status = find(asked);
+        break;
+    }
+}
+
+void linear_subject_ask(linear_recorder *recorder, const reference_operation *asked, uint32_t pause)
+{
+    linear_record *record = linear_recorder_next(recorder, LINEAR_ASK);
+    linear_question *question = linear_record_ask(record, REFERENCE_CALL);
+    question->asked = *asked;
+    record->invoked = linear_clock_invoke();
+    answer(question, pause);
+    record->responded = linear_clock_respond();
+    if (asked->kind == REFERENCE_TRANSACTION) {
+        settle(asked, question->status);
+        question->version -= question->version != 0 ? first_version : 0;
+    }
+}
+
+void linear_subject_version(linear_recorder *recorder)
+{
+    linear_record *record = linear_recorder_next(recorder, LINEAR_VERSION);
+    record->invoked = linear_clock_invoke();
+    uint64_t version = kw_version();
+    record->responded = linear_clock_respond();
+    record->operation.version = version - first_version;
+}
+
+kw_status linear_subject_drain(linear_recorder *recorder, unsigned library, uint64_t timeout_ns)
+{
+    linear_record *record = linear_recorder_next(recorder, LINEAR_DRAIN);
+    record->operation.library = (uint8_t)library;
+    record->invoked = linear_clock_invoke();
+    kw_status status = kw_library_drain(libraries[library], timeout_ns, NULL);
+    record->responded = linear_clock_respond();
+    record->operation.status = status;
+    return status;
+}
+
+linear_record *linear_subject_snapshot_open(linear_recorder *recorder)
+{
+    linear_record *record = linear_recorder_next(recorder, LINEAR_SNAPSHOT);
+    record->invoked = linear_clock_invoke();
+    kw_status status = kw_snapshot_open(&snapshot);
+    record->responded = linear_clock_respond();
+    if (status != KW_OK) {
+        recorder->count--;
+        return NULL;
+    }
+    record->operation.version = snapshot.version - first_version;
+    return record;
+}
+
+void linear_subject_snapshot_ask(linear_record *of, const reference_operation *asked,
+                                 uint32_t pause)
+{
+    linear_question *question = linear_record_ask(of, REFERENCE_CALL);
+    question->asked = *asked;
+    answer(question, pause);
+}
+
+void linear_subject_snapshot_close(void)
+{
+    kw_status status = kw_snapshot_close(&snapshot);
+    if (status != KW_OK) {
+        (void)fprintf(stderr, "linear: closing a snapshot: %s\n", kw_status_name(status));
+        exit(2);
+    }
+}
+
+void linear_subject_snapshot_ask_nested(linear_record *of, const reference_operation *asked,
+                                        uint32_t pause)
+{
+    kw_snapshot outer = snapshot;
+    if (kw_snapshot_open(&snapshot) == KW_OK) {
+        linear_subject_snapshot_ask(of, asked, pause);
+        linear_subject_snapshot_close();
+        snapshot = outer;
+    }
+}
+
+// Handing over ------------------------------------------------------------------------------------
+
+static void end_offer(offer *ending)
+{
+    if (ending != NULL) {
+        kw_shared_snapshot_release(ending->shared);
+        free(ending);
+    }
+}
+
+void linear_subject_offer(const linear_record *of)
+{
+    offer *made = calloc(1, sizeof *made);
+    if (made == NULL || kw_snapshot_share(&snapshot, &made->shared, NULL) != KW_OK) {
+        free(made);
+        return;
+    }
+    made->invoked = of->invoked;
+    made->responded = of->responded;
+    made->version = of->operation.version;
+    end_offer(atomic_exchange_explicit(&offered, made, memory_order_acq_rel));
+}
+
+linear_record *linear_subject_take_over(linear_recorder *recorder)
+{
+    offer *taken = atomic_exchange_explicit(&offered, NULL, memory_order_acq_rel);
+    if (taken == NULL) {
+        return NULL;
+    }
+    linear_record *record = NULL;
+    if (kw_shared_snapshot_enter(taken->shared, &snapshot) == KW_OK) {
+        record = linear_recorder_next(recorder, LINEAR_SNAPSHOT);
+        record->invoked = taken->invoked;
+        record->responded = taken->responded;
+        record->operation.version = taken->version;
+    }
+    end_offer(taken);
+    return record;
+}
+
+void linear_subject_withdraw(void)
+{
+    end_offer(atomic_exchange_explicit(&offered, NULL, memory_order_acq_rel));
+}
