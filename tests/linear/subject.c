@@ -19,6 +19,7 @@
 #include "linear/clock.h"
 
 #define DRAIN_SECONDS UINT64_C(20)
+#define NESTED_PAUSE 1023 // with a turn for other threads, so that a commit meets both calls
 
 _Atomic uint64_t linear_response_count;
 
@@ -40,6 +41,14 @@ static mark_record marks[LINEAR_MARKS];
 // guard: thread. Where the kernels of the call that runs note themselves.
 static _Thread_local linear_question *noted;
 
+// guard: thread. What the next kernel asks; without a recorder nothing.
+static _Thread_local struct {
+    linear_recorder *recorder;
+    linear_record *snapshot;
+    reference_operation asked;
+} nested;
+
+// guard: thread. The one that is open.
 static _Thread_local kw_snapshot snapshot;
 
 // A snapshot on its way from one thread to another.
@@ -156,6 +165,22 @@ static unsigned enter(const kw_kernel *self)
     return depth;
 }
 
+static void ask_nested(void)
+{
+    linear_recorder *recorder = nested.recorder;
+    linear_question *outer = noted;
+    if (recorder == NULL) {
+        return;
+    }
+    nested.recorder = NULL;
+    if (nested.snapshot != NULL) {
+        linear_subject_snapshot_ask(nested.snapshot, &nested.asked, NESTED_PAUSE);
+    } else {
+        linear_subject_ask(recorder, &nested.asked, NESTED_PAUSE);
+    }
+    noted = outer;
+}
+
 // Stays for as long as the call asked for, and looks again whether it may still be here. A thread
 // that gives its processor away lets a whole commit happen in between.
 static void leave(const kw_kernel *self, unsigned depth, int64_t pause)
@@ -165,6 +190,7 @@ static void leave(const kw_kernel *self, unsigned depth, int64_t pause)
     if (pause % 4 == 3) {
         (void)sched_yield();
     }
+    ask_nested();
     if (depth < LINEAR_CHAIN) {
         noted->marks[depth] = mark_of(self);
     }
@@ -337,7 +363,9 @@ static kw_status call(linear_question *question, uint32_t pause)
     tensor x = typed_tensor(question->asked.arguments);
     int64_t result = 0;
     noted = question;
-    return typed_call(operators[question->asked.op], &x, pause, &result);
+    kw_status status = typed_call(operators[question->asked.op], &x, pause, &result);
+    nested.recorder = NULL;
+    return status;
 }
 
 static void answer(linear_question *question, uint32_t pause)
@@ -381,6 +409,14 @@ void linear_subject_ask(linear_recorder *recorder, const reference_operation *as
         settle(asked, question->status);
         question->version -= question->version != 0 ? first_version : 0;
     }
+}
+
+void linear_subject_nest(linear_recorder *recorder, linear_record *of,
+                         const reference_operation *asked)
+{
+    nested.recorder = recorder;
+    nested.snapshot = of;
+    nested.asked = *asked;
 }
 
 void linear_subject_version(linear_recorder *recorder)

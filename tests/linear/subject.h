@@ -31,6 +31,12 @@ bool linear_subject_end(void);
 // in, the times of its invocation and response among them.
 void linear_subject_ask(linear_recorder *recorder, const reference_operation *asked,
                         uint32_t pause);
+
+// The same as the next kernel's that runs on this thread: it asks before it returns, in the record
+// of the snapshot if one is given. Forgotten with the question that is asked next.
+void linear_subject_nest(linear_recorder *recorder, linear_record *snapshot,
+                         const reference_operation *asked);
+
 void linear_subject_version(linear_recorder *recorder);
 kw_status linear_subject_drain(linear_recorder *recorder, unsigned library, uint64_t timeout_ns);
 

@@ -62,11 +62,27 @@ static uint32_t pick_pause(linear_generator *generator)
     return roll >= 3 ? 0 : linear_dice(generator, LONGEST_PAUSE >> (2 * roll));
 }
 
+// What a kernel does before it returns: a call, or a change.
+static void nest(linear_worker *me, linear_record *snapshot)
+{
+    linear_generator *generator = &me->generator;
+    bool changes = linear_dice(generator, 2) != 0;
+    reference_operation asked = changes ? linear_generate_change(generator, order.plan)
+                                        : linear_generate_question(generator, snapshot == NULL);
+    linear_subject_nest(&me->recorder, changes ? NULL : snapshot, &asked);
+}
+
 static void question(linear_worker *me, linear_record *snapshot)
 {
     linear_generator *generator = &me->generator;
     reference_operation asked = linear_generate_question(generator, snapshot == NULL);
     uint32_t pause = pick_pause(generator);
+    bool has_room =
+        me->recorder.count + 2 <= order.operation_count &&
+        (snapshot == NULL || snapshot->operation.question_count + 2 <= LINEAR_SNAPSHOT_COUNT);
+    if (asked.kind == REFERENCE_CALL && has_room && linear_dice(generator, 6) == 0) {
+        nest(me, snapshot);
+    }
     if (snapshot == NULL) {
         linear_subject_ask(&me->recorder, &asked, pause);
     } else if (snapshot->operation.question_count < LINEAR_SNAPSHOT_COUNT) {
