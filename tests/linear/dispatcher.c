@@ -114,7 +114,7 @@ static bool question_holds(dispatcher *in, const linear_question *question)
 
 static bool snapshot_holds(dispatcher *in, const linear_operation *operation)
 {
-    bool holds = in->now.version == operation->version;
+    bool holds = operation->version == LINEAR_ANY_VERSION || in->now.version == operation->version;
     for (uint32_t i = 0; i < operation->question_count && holds; i++) {
         holds = question_holds(in, &operation->questions[i]);
     }
@@ -172,9 +172,24 @@ const reference *linear_dispatcher_reference(const void *state)
 
 static const char *const sorts[] = {"?", "definition", "kernel", "fallback"};
 
-void linear_dispatcher_print(const void *state, FILE *to)
+static void print_registration(const reference_registration *each, FILE *to)
+{
+    bool is_fallback = each->sort == REFERENCE_FALLBACK;
+    (void)fprintf(to, "  #%u  %s of L%u", each->mark, sorts[each->sort], each->library);
+    if (!is_fallback) {
+        (void)fprintf(to, " for %s", reference_operator_name(each->op));
+    }
+    if (each->sort != REFERENCE_DEFINITION) {
+        (void)fprintf(to, " %s%s", kw_key_name((kw_key)each->key),
+                      each->form == REFERENCE_FORM_FALLTHROUGH ? " fallthrough" : "");
+    }
+    (void)fprintf(to, "%s\n", each->priority != 0 ? " of priority 1" : "");
+}
+
+void linear_dispatcher_print(const void *state, unsigned operators, FILE *to)
 {
     const reference *now = linear_dispatcher_reference(state);
+    unsigned left_out = 0;
     (void)fprintf(to, "  version %llu\n", (unsigned long long)now->version);
     for (unsigned i = 0; i < LINEAR_LIBRARIES; i++) {
         if (!now->libraries[i].is_there || now->libraries[i].is_closed) {
@@ -184,11 +199,14 @@ void linear_dispatcher_print(const void *state, FILE *to)
     }
     for (unsigned i = 0; i < now->registration_count; i++) {
         const reference_registration *each = &now->registrations[i];
-        bool is_fallback = each->sort == REFERENCE_FALLBACK;
-        (void)fprintf(to, "  #%u  %s of L%u%s%s %s%s\n", each->mark, sorts[each->sort],
-                      each->library, is_fallback ? "" : " for ",
-                      is_fallback ? "" : reference_operator_name(each->op),
-                      each->sort == REFERENCE_DEFINITION ? "" : kw_key_name((kw_key)each->key),
-                      each->form == REFERENCE_FORM_FALLTHROUGH ? " (fallthrough)" : "");
+        if (each->sort == REFERENCE_FALLBACK || (operators >> each->op & 1) != 0) {
+            print_registration(each, to);
+        } else {
+            left_out++;
+        }
+    }
+    if (left_out > 0) {
+        (void)fprintf(to, "  and %u registrations of operators that are not named below\n",
+                      left_out);
     }
 }

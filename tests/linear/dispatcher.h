@@ -18,7 +18,8 @@ extern const linear_specification linear_dispatcher;
 // The reference inside a state.
 const reference *linear_dispatcher_reference(const void *state);
 
-// What is registered, a line each.
-void linear_dispatcher_print(const void *state, FILE *to);
+// What is registered, newest first, a line each: fallbacks, and what the operators have whose bits
+// are set.
+void linear_dispatcher_print(const void *state, unsigned operators, FILE *to);
 
 #endif // TESTS_LINEAR_DISPATCHER_H

@@ -113,8 +113,10 @@ static void print_commit(const linear_question *question, FILE *to)
         (void)fputs(i > 0 ? " ; " : " ", to);
         print_step(&question->asked.steps[i], to);
     }
-    (void)fprintf(to, " } = %s v%llu", kw_status_name(question->status),
-                  (unsigned long long)question->version);
+    (void)fprintf(to, " } = %s", kw_status_name(question->status));
+    if (question->version != 0) {
+        (void)fprintf(to, " v%llu", (unsigned long long)question->version);
+    }
 }
 
 static void print_call(const linear_question *question, FILE *to)
@@ -157,6 +159,15 @@ static void print_question(const linear_question *question, FILE *to)
     }
 }
 
+static void print_version(uint64_t version, FILE *to)
+{
+    if (version == LINEAR_ANY_VERSION) {
+        (void)fputs("any", to);
+    } else {
+        (void)fprintf(to, "%llu", (unsigned long long)version);
+    }
+}
+
 void linear_operation_print(const linear_operation *operation, FILE *to)
 {
     switch (operation->kind) {
@@ -170,7 +181,9 @@ void linear_operation_print(const linear_operation *operation, FILE *to)
         print_question(operation->questions, to);
         break;
     case LINEAR_SNAPSHOT:
-        (void)fprintf(to, "snapshot %llu [", (unsigned long long)operation->version);
+        (void)fprintf(to, "snapshot ");
+        print_version(operation->version, to);
+        (void)fprintf(to, " [");
         for (uint32_t i = 0; i < operation->question_count; i++) {
             (void)fputs(i > 0 ? " | " : " ", to);
             print_question(&operation->questions[i], to);

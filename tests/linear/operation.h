@@ -43,6 +43,9 @@ typedef enum linear_kind {
     LINEAR_DRAIN,    // library, status
 } linear_kind;
 
+// A version that is not known, which fits all.
+#define LINEAR_ANY_VERSION UINT64_MAX
+
 // A question that the reference knows, with the library's answer.
 typedef struct linear_question {
     reference_operation asked;
@@ -50,7 +53,7 @@ typedef struct linear_question {
     bool yes;
     uint8_t mark_count;
     uint16_t marks[LINEAR_CHAIN]; // of the kernels that ran, outermost first
-    uint64_t version; // that a commit told, from the history's begin on; 0: it told none
+    uint64_t version; // that a commit told, counted from the history's begin; 0: it told none
     uint64_t ran_at;  // when the innermost kernel was about to return; 0: none ran
 } linear_question;
 

@@ -185,7 +185,9 @@ static void read_commit(words *from, linear_question *question)
     }
     expect(from, "=");
     question->status = read_status(from);
-    question->version = number(from, "v");
+    if (from->rest != NULL && from->rest[strspn(from->rest, " ")] == 'v') {
+        question->version = number(from, "v");
+    }
 }
 
 static void read_call(words *from, linear_question *question)
@@ -257,7 +259,7 @@ static void read_question(words *from, const char *verb, linear_question *questi
 static void read_snapshot(words *from, linear_operation *operation)
 {
     operation->kind = LINEAR_SNAPSHOT;
-    operation->version = number(from, "");
+    operation->version = is_next(from, "any") ? LINEAR_ANY_VERSION : number(from, "");
     expect(from, "[");
     if (is_next(from, "]")) {
         return;

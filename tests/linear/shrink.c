@@ -6,22 +6,14 @@
 
 #include "linear/shrink.h"
 
-#include <string.h>
-
-#include "linear/memory.h"
-
-typedef struct shrinking {
-    linear_checker *checker;
-    const linear_specification *specification;
-    const linear_event *events;
-    uint32_t count;
-} shrinking;
-
 // The verdict on the events whose bits are set.
-static linear_verdict judge(const shrinking *of, uint64_t kept, bool in_any_order)
+static linear_verdict judge(const linear_shrinking *of, uint64_t kept, bool in_any_order)
 {
     linear_event events[LINEAR_WINDOW_COUNT];
     linear_window window = {events, 0};
+    if (!of->adapt(of->context, kept)) {
+        return LINEAR_NOT_DECIDED;
+    }
     for (uint32_t i = 0; i < of->count; i++) {
         if ((kept >> i & 1) == 0) {
             continue;
@@ -36,7 +28,7 @@ static linear_verdict judge(const shrinking *of, uint64_t kept, bool in_any_orde
     return linear_checker_try(of->checker, &window);
 }
 
-static uint64_t critical(const shrinking *of, uint64_t kept)
+static uint64_t critical(const linear_shrinking *of, uint64_t kept)
 {
     uint64_t found = 0;
     for (uint64_t rest = kept; rest != 0; rest &= rest - 1) {
@@ -46,7 +38,7 @@ static uint64_t critical(const shrinking *of, uint64_t kept)
     return found;
 }
 
-static uint64_t drop_observers(const shrinking *of, uint64_t kept)
+static uint64_t drop_observers(const linear_shrinking *of, uint64_t kept)
 {
     for (uint32_t i = of->count; i > 0; i--) {
         uint64_t one = UINT64_C(1) << (i - 1);
@@ -58,7 +50,7 @@ static uint64_t drop_observers(const shrinking *of, uint64_t kept)
     return kept;
 }
 
-static uint64_t drop_changes(const shrinking *of, uint64_t kept)
+static uint64_t drop_changes(const linear_shrinking *of, uint64_t kept)
 {
     bool is_explained = judge(of, kept, true) == LINEAR_YES;
     uint64_t needed = critical(of, kept);
@@ -74,18 +66,17 @@ static uint64_t drop_changes(const shrinking *of, uint64_t kept)
     return kept;
 }
 
-void linear_shrink(linear_checker *checker, const linear_specification *specification,
-                   linear_event *events, uint32_t *count)
+void linear_shrink(linear_shrinking *shrinking, bool observers_only)
 {
-    const shrinking of = {checker, specification, events, *count};
-    uint64_t kept = *count < LINEAR_WINDOW_COUNT ? (UINT64_C(1) << *count) - 1 : UINT64_MAX;
-    kept = drop_observers(&of, kept);
-    kept = drop_changes(&of, kept);
-    uint32_t left = 0;
-    for (uint32_t i = 0; i < *count; i++) {
+    uint32_t count = shrinking->count;
+    uint64_t kept = count < LINEAR_WINDOW_COUNT ? (UINT64_C(1) << count) - 1 : UINT64_MAX;
+    kept = drop_observers(shrinking, kept);
+    kept = observers_only ? kept : drop_changes(shrinking, kept);
+    (void)shrinking->adapt(shrinking->context, kept);
+    shrinking->count = 0;
+    for (uint32_t i = 0; i < count; i++) {
         if ((kept >> i & 1) != 0) {
-            events[left++] = events[i];
+            shrinking->events[shrinking->count++] = shrinking->events[i];
         }
     }
-    *count = left;
 }

@@ -15,11 +15,23 @@
 #ifndef TESTS_LINEAR_SHRINK_H
 #define TESTS_LINEAR_SHRINK_H
 
+#include <stdbool.h>
+
 #include "linear/checker.h"
 
-// Takes events out of a window that the checker refuses, and refuses still. Changes `events` and
-// `*count`.
-void linear_shrink(linear_checker *checker, const linear_specification *specification,
-                   linear_event *events, uint32_t *count);
+typedef struct linear_shrinking {
+    linear_checker *checker; // which refuses the events
+    const linear_specification *specification;
+    linear_event *events;
+    uint32_t count;
+
+    // Changes the operations to what they are when only the events are there whose bits are set.
+    // False: they cannot be, so none of the others may be left out.
+    bool (*adapt)(void *context, uint64_t kept);
+    void *context;
+} linear_shrinking;
+
+// Takes events out, as long as the checker refuses the rest; or observers only.
+void linear_shrink(linear_shrinking *shrinking, bool observers_only);
 
 #endif // TESTS_LINEAR_SHRINK_H
