@@ -58,8 +58,8 @@ static uint64_t thing_hash(const void *state)
 
 static bool take(thing *queue, int value)
 {
-    if (queue->count == 0) {
-        return value == 0;
+    if (queue->count == 0 || value == 0) {
+        return queue->count == 0 && value == 0;
     }
     bool holds = queue->values[0] == value;
     memmove(queue->values, queue->values + 1, sizeof queue->values - sizeof *queue->values);

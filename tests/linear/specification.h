@@ -22,7 +22,8 @@ typedef struct linear_specification {
     // the state is of no more use, unless the operation is an observer.
     bool (*apply)(void *state, const void *operation);
 
-    // Whether the operation, with its answer, leaves every state as it is.
+    // Whether the operation, with its answer, leaves every state as it is, also one in which it
+    // could not answer so: observers are asked of states that go on to serve.
     bool (*is_observer)(const void *operation);
 } linear_specification;
 

@@ -96,6 +96,9 @@ static bool read_event(const char *line, linear_chapter *chapter)
 
 static bool read_line(linear_story *story, const char *line)
 {
+    if (*line == '#') {
+        return true;
+    }
     if (strcmp(line, "window\n") == 0) {
         if (story->count == LINEAR_STORY_COUNT) {
             return false;

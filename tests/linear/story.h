@@ -36,7 +36,8 @@ void linear_story_add(linear_story *story, const linear_recorder *const *recorde
 
 linear_window linear_story_window(const linear_story *story, uint32_t index);
 
-// A line for each operation, a line "window" before each window.
+// A line for each operation: its thread, its two times, what it is. A line "window" stands before
+// each window. Lines that begin with # are not read.
 void linear_story_write(const linear_story *story, FILE *to);
 
 // False, with a text on stderr, if a line cannot be read.
