@@ -77,7 +77,6 @@ static bool call_holds(dispatcher *in, const linear_question *question)
     reference_operation asked = question->asked;
     asked.included = local.included;
     asked.excluded = local.excluded;
-    asked.is_typed = true;
     reference_answer answer;
     for (unsigned depth = 0;; depth++) {
         reference_call_in(table, &asked, &answer);

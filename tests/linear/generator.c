@@ -55,6 +55,7 @@ reference_operation linear_generate_question(linear_generator *generator, bool n
         asked.kind = roll == 2 ? REFERENCE_FIND : REFERENCE_FIND_SCHEMA;
     } else {
         asked.kind = REFERENCE_CALL;
+        asked.is_typed = linear_dice(generator, 4) != 0;
         // Half of the calls take the way through the layer.
         uint32_t tensor = linear_dice(generator, 2 * LINEAR_TENSORS);
         asked.arguments = linear_tensor_keys(tensor < LINEAR_TENSORS ? tensor : tensor % 2);

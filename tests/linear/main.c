@@ -41,6 +41,7 @@ static void catch_signals(const linear_options *options)
     (void)alarm((unsigned)options->seconds + HANG_SECONDS);
 }
 
+// Before the run too: a crash says no more.
 static void print_run(const linear_options *options)
 {
     (void)printf("linear --seconds %g --threads %u --seed %u --delay %u", options->seconds,
@@ -68,6 +69,7 @@ static void print_totals(const linear_totals *totals)
 static int run(const linear_options *options)
 {
     linear_totals totals;
+    print_run(options);
     bool holds = linear_rounds_run(options, &totals);
     print_totals(&totals);
     (void)printf("repeat: ");

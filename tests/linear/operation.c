@@ -121,8 +121,9 @@ static void print_commit(const linear_question *question, FILE *to)
 
 static void print_call(const linear_question *question, FILE *to)
 {
-    (void)fprintf(to, "call %s %s = %s", reference_operator_name(question->asked.op),
-                  tensor_of(question->asked.arguments), kw_status_name(question->status));
+    (void)fprintf(to, "%s %s %s = %s", question->asked.is_typed ? "call" : "call_boxed",
+                  reference_operator_name(question->asked.op), tensor_of(question->asked.arguments),
+                  kw_status_name(question->status));
     for (unsigned i = 0; i < question->mark_count; i++) {
         (void)fprintf(to, " #%u", question->marks[i]);
     }

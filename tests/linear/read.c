@@ -190,8 +190,9 @@ static void read_commit(words *from, linear_question *question)
     }
 }
 
-static void read_call(words *from, linear_question *question)
+static void read_call(words *from, linear_question *question, bool is_typed)
 {
+    question->asked.is_typed = is_typed;
     question->asked.kind = REFERENCE_CALL;
     question->asked.op = read_operator(from);
     question->asked.arguments = read_tensor(from);
@@ -236,7 +237,9 @@ static void read_question(words *from, const char *verb, linear_question *questi
 {
     *question = (linear_question){0};
     if (strcmp(verb, "call") == 0) {
-        read_call(from, question);
+        read_call(from, question, true);
+    } else if (strcmp(verb, "call_boxed") == 0) {
+        read_call(from, question, false);
     } else if (strcmp(verb, "commit") == 0) {
         read_commit(from, question);
     } else if (strcmp(verb, "find") == 0) {

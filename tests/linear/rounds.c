@@ -67,6 +67,7 @@ static void look_around(void)
     for (unsigned i = 0; i < LINEAR_OPERATORS; i++) {
         for (unsigned j = 0; j < LINEAR_TENSORS; j++) {
             const reference_operation asked = {.kind = REFERENCE_CALL,
+                                               .is_typed = true,
                                                .op = linear_operators[i],
                                                .arguments = linear_tensor_keys(j)};
             linear_subject_ask(&after, &asked, 0);
