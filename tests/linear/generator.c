@@ -29,8 +29,8 @@ linear_action linear_generate_action(linear_generator *generator)
         linear_action action;
         uint32_t weight;
     } all[] = {
-        {LINEAR_DO_QUESTION, 46}, {LINEAR_DO_CHANGE, 27}, {LINEAR_DO_SNAPSHOT, 14},
-        {LINEAR_DO_HAND_OVER, 4}, {LINEAR_DO_VERSION, 3}, {LINEAR_DO_DRAIN, 4},
+        {LINEAR_DO_QUESTION, 44}, {LINEAR_DO_CHANGE, 27}, {LINEAR_DO_SNAPSHOT, 14},
+        {LINEAR_DO_HAND_OVER, 4}, {LINEAR_DO_VERSION, 3}, {LINEAR_DO_DRAIN, 6},
         {LINEAR_DO_RECLAIM, 2},
     };
     uint32_t roll = linear_dice(generator, 100);
@@ -187,11 +187,21 @@ reference_operation linear_generate_change(linear_generator *generator, const li
     return asked;
 }
 
+void linear_generator_begin(linear_generator *generator)
+{
+    generator->own_count = 0;
+    generator->add_count = 0;
+    generator->last_closed = LINEAR_LIBRARIES;
+}
+
 void linear_generator_settle(linear_generator *generator, const reference_operation *change,
                              kw_status status)
 {
     for (size_t i = 0; i < change->step_count && status == KW_OK; i++) {
         const reference_step *step = &change->steps[i];
+        if (step->kind == REFERENCE_CLOSE) {
+            generator->last_closed = step->library;
+        }
         bool adds = step->kind != REFERENCE_REMOVE && step->kind != REFERENCE_CLOSE;
         if (adds && generator->own_count < REFERENCE_REGISTRATIONS) {
             generator->own[generator->own_count++] = step->mark;
@@ -199,11 +209,9 @@ void linear_generator_settle(linear_generator *generator, const reference_operat
     }
 }
 
-unsigned linear_generate_drained(linear_generator *generator, const linear_plan *plan)
+unsigned linear_generate_drained(linear_generator *generator)
 {
-    unsigned library = linear_dice(generator, LINEAR_LIBRARIES);
-    for (unsigned i = 0; i < LINEAR_LIBRARIES && !plan->is_closed[library]; i++) {
-        library = (library + 1) % LINEAR_LIBRARIES;
-    }
-    return library;
+    bool knows_one = generator->last_closed < LINEAR_LIBRARIES;
+    return knows_one && linear_dice(generator, 8) != 0 ? generator->last_closed
+                                                       : linear_dice(generator, LINEAR_LIBRARIES);
 }

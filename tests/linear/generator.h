@@ -26,7 +26,8 @@ typedef struct linear_generator {
     uint16_t next_mark;
     uint16_t own[REFERENCE_REGISTRATIONS]; // marks of this window's own registrations
     uint32_t own_count;
-    uint32_t add_count; // of this window
+    uint32_t add_count;  // of this window
+    uint8_t last_closed; // by this thread in this window, or LINEAR_LIBRARIES
 } linear_generator;
 
 typedef enum linear_action {
@@ -49,10 +50,14 @@ reference_operation linear_generate_question(linear_generator *generator, bool n
 // A transaction of one to four changes; of one change, `entry` says that no transaction is wanted.
 reference_operation linear_generate_change(linear_generator *generator, const linear_plan *plan);
 
-// After a change: what was registered may be taken away by its thread at once.
+// Begins a window.
+void linear_generator_begin(linear_generator *generator);
+
+// After a change: what was registered may be taken away by its thread at once, and what was closed
+// be drained.
 void linear_generator_settle(linear_generator *generator, const reference_operation *change,
                              kw_status status);
 
-unsigned linear_generate_drained(linear_generator *generator, const linear_plan *plan);
+unsigned linear_generate_drained(linear_generator *generator);
 
 #endif // TESTS_LINEAR_GENERATOR_H

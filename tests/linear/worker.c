@@ -102,9 +102,9 @@ static void change(linear_worker *me, const linear_plan *plan)
     linear_generator_settle(&me->generator, &asked, record->questions->status);
 }
 
-static void drain(linear_worker *me, const linear_plan *plan)
+static void drain(linear_worker *me)
 {
-    unsigned library = linear_generate_drained(&me->generator, plan);
+    unsigned library = linear_generate_drained(&me->generator);
     uint64_t timeout_ns = linear_dice(&me->generator, 2) == 0 ? 0 : LONGEST_DRAIN_NS;
     (void)linear_subject_drain(&me->recorder, library, timeout_ns);
 }
@@ -142,8 +142,7 @@ static void run_window(linear_worker *me)
 {
     linear_record *snapshot = NULL;
     me->recorder.count = 0;
-    me->generator.own_count = 0;
-    me->generator.add_count = 0;
+    linear_generator_begin(&me->generator);
     while (me->recorder.count < order.operation_count) {
         pause_for(pick_pause(&me->generator));
         switch (linear_generate_action(&me->generator)) {
@@ -163,7 +162,7 @@ static void run_window(linear_worker *me)
             linear_subject_version(&me->recorder);
             break;
         case LINEAR_DO_DRAIN:
-            drain(me, order.plan);
+            drain(me);
             break;
         case LINEAR_DO_RECLAIM:
             reclaim();
