@@ -6,6 +6,8 @@
 
 #include "linear/dispatcher.h"
 
+#include <stdlib.h>
+
 #include <keyway/key.h>
 #include <keyway/library.h>
 #include <keyway/local.h>
@@ -101,6 +103,10 @@ static bool question_holds(dispatcher *in, const linear_question *question)
         return call_holds(in, question);
     }
     reference_answer answer;
+    if (!reference_has_room(&in->now, question->asked.step_count)) {
+        (void)fprintf(stderr, "linear: more registrations than the reference has room for\n");
+        abort();
+    }
     reference trial = in->now; // what was refused may succeed here, and must not change the state
     reference *target = question->status == KW_OK ? &in->now : &trial;
     reference_apply(target, &question->asked, &answer);

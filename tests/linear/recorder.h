@@ -12,7 +12,7 @@
 #include "linear/history.h"
 #include "linear/operation.h"
 
-#define LINEAR_RECORD_COUNT 32 // operations of one thread in one window
+#define LINEAR_RECORD_COUNT LINEAR_WINDOW_COUNT // of one thread in one window
 
 typedef struct linear_record {
     uint64_t invoked;

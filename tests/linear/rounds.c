@@ -75,6 +75,16 @@ static void look_around(void)
     }
 }
 
+static uint32_t most_registrations(const linear_checker *checker)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < linear_checker_state_count(checker); i++) {
+        const reference *state = linear_dispatcher_reference(linear_checker_state(checker, i));
+        most = state->registration_count > most ? state->registration_count : most;
+    }
+    return most;
+}
+
 static linear_plan make_plan(const linear_checker *checker, unsigned thread_count)
 {
     const reference *state = linear_dispatcher_reference(linear_checker_state(checker, 0));
@@ -85,7 +95,7 @@ static linear_plan make_plan(const linear_checker *checker, unsigned thread_coun
     for (unsigned i = 0; i < LINEAR_LIBRARIES; i++) {
         plan.is_closed[i] = state->libraries[i].is_closed != 0;
     }
-    plan.add_limit = (REFERENCE_REGISTRATIONS - plan.mark_count) / thread_count;
+    plan.add_limit = (REFERENCE_REGISTRATIONS - most_registrations(checker)) / thread_count;
     return plan;
 }
 

@@ -45,10 +45,16 @@ static linear_question *add(linear_chapter *chapter, uint32_t thread, const line
 void linear_story_add(linear_story *story, const linear_recorder *const *recorders, unsigned count)
 {
     size_t question_count = 0;
+    size_t record_count = 0;
     for (unsigned i = 0; i < count; i++) {
+        record_count += recorders[i]->count;
         for (uint32_t j = 0; j < recorders[i]->count; j++) {
             question_count += recorders[i]->records[j].operation.question_count;
         }
+    }
+    if (record_count > LINEAR_WINDOW_COUNT || story->count == LINEAR_STORY_COUNT) {
+        (void)fprintf(stderr, "linear: more operations than a window holds\n");
+        abort();
     }
     linear_chapter *chapter = begin_chapter(story, question_count);
     linear_question *questions = chapter->questions;
