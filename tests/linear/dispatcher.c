@@ -105,7 +105,7 @@ static bool question_holds(dispatcher *in, const linear_question *question)
     reference_answer answer;
     if (!reference_has_room(&in->now, question->asked.step_count)) {
         (void)fprintf(stderr, "linear: more registrations than the reference has room for\n");
-        abort();
+        exit(2);
     }
     reference trial = in->now; // what was refused may succeed here, and must not change the state
     reference *target = question->status == KW_OK ? &in->now : &trial;

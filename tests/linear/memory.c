@@ -13,7 +13,7 @@ static void *check(void *block)
 {
     if (block == NULL) {
         (void)fprintf(stderr, "linear: no memory\n");
-        abort();
+        exit(2);
     }
     return block;
 }

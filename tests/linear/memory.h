@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-// Zeroed. These end the program when there is none.
+// Zeroed. These end the program, with status 2, when there is none.
 void *linear_allocate(size_t count, size_t size);
 void *linear_reallocate(void *block, size_t count, size_t size); // what is added is not zeroed
 

@@ -54,7 +54,7 @@ void linear_story_add(linear_story *story, const linear_recorder *const *recorde
     }
     if (record_count > LINEAR_WINDOW_COUNT || story->count == LINEAR_STORY_COUNT) {
         (void)fprintf(stderr, "linear: more operations than a window holds\n");
-        abort();
+        exit(2);
     }
     linear_chapter *chapter = begin_chapter(story, question_count);
     linear_question *questions = chapter->questions;

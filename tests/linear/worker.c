@@ -195,7 +195,7 @@ void linear_workers_start(unsigned count)
     order.worker_count = count;
     order.is_over = false;
     if (pthread_barrier_init(&barrier, NULL, count + 1) != 0) {
-        abort();
+        exit(2);
     }
     for (unsigned i = 0; i < count; i++) {
         linear_workers[i].recorder.thread = i;
