@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "linear/kernels.h"
 #include "linear/operation.h"
-#include "linear/subject.h"
 
 // When the drain of a library was over that succeeded first; UINT64_MAX: none did. A drain of a
 // library that had the number before another one was created does not count.

@@ -9,7 +9,7 @@
 
 #include <keyway/key.h>
 
-#include "linear/subject.h"
+#include "linear/kernels.h"
 
 #define MANY_REGISTRATIONS 28 // from here on more is taken away than comes
 

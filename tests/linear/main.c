@@ -24,8 +24,9 @@ static void say(const char *text)
 
 static void end_at_signal(int number)
 {
-    say(number == SIGALRM ? "violation (hang): an operation does not end\n"
-                          : "violation (crash): the library used memory that is gone\n");
+    say(number == SIGALRM   ? "violation (hang): an operation does not end\n"
+        : number == SIGABRT ? "violation (assertion): see above\n"
+                            : "violation (crash): memory was used that is gone\n");
     _exit(1);
 }
 

@@ -12,6 +12,7 @@
 
 #include "linear/dispatcher.h"
 #include "linear/drains.h"
+#include "linear/kernels.h"
 #include "linear/report.h"
 #include "linear/story.h"
 #include "linear/subject.h"

@@ -17,6 +17,7 @@
 
 #include "concurrency/typed.h"
 #include "linear/clock.h"
+#include "linear/kernels.h"
 
 #define DRAIN_SECONDS UINT64_C(20)
 #define NESTED_PAUSE 1023 // with a turn for other threads, so that a commit meets both calls
@@ -27,19 +28,6 @@ static kw_dispatcher *dispatcher;
 static kw_library *libraries[LINEAR_LIBRARIES];
 static const kw_operator *operators[REFERENCE_OPERATORS];
 static uint64_t first_version;
-
-// What became of a mark. Its address is the user data of its kernel.
-typedef struct mark_record {
-    _Atomic uint32_t life; // a linear_life
-    uint32_t library;
-    kw_registration registration;
-    uint64_t destroyed_at;
-} mark_record;
-
-static mark_record marks[LINEAR_MARKS];
-
-// guard: thread. Where the kernels of the call that runs note themselves.
-static _Thread_local linear_question *noted;
 
 // guard: thread. What the next kernel asks; without a recorder nothing.
 static _Thread_local struct {
@@ -80,7 +68,7 @@ void linear_subject_begin(void)
         give_up("creating a dispatcher", status, &err);
     }
     first_version = kw_version();
-    memset(marks, 0, sizeof marks);
+    linear_marks_clear();
     memset(libraries, 0, sizeof libraries);
     memset(operators, 0, sizeof operators);
 }
@@ -104,161 +92,12 @@ bool linear_subject_end(void)
         (void)fprintf(stderr, "linear: something stays at the end: %s\n", err.text);
         return false;
     }
-    for (unsigned i = 0; i < LINEAR_MARKS; i++) {
-        if (atomic_load_explicit(&marks[i].life, memory_order_relaxed) == LINEAR_ALIVE) {
-            (void)fprintf(stderr, "linear: the user data of kernel #%u is not destroyed\n", i);
-            return false;
-        }
+    unsigned left = linear_mark_alive();
+    if (left < LINEAR_MARKS) {
+        (void)fprintf(stderr, "linear: the user data of kernel #%u is not destroyed\n", left);
+        return false;
     }
     return true;
-}
-
-unsigned linear_mark_library(unsigned mark)
-{
-    return marks[mark].library;
-}
-
-uint64_t linear_mark_destroyed_at(unsigned mark)
-{
-    switch (atomic_load_explicit(&marks[mark].life, memory_order_relaxed)) {
-    case LINEAR_UNUSED:
-        return 0;
-    case LINEAR_DESTROYED:
-        return marks[mark].destroyed_at;
-    default:
-        return UINT64_MAX;
-    }
-}
-
-void linear_mark_note(unsigned mark, unsigned library)
-{
-    marks[mark].library = library;
-}
-
-// Kernels -----------------------------------------------------------------------------------------
-
-// Some take long enough for a drain of another thread to come in between.
-static void destroy_mark(void *user_data)
-{
-    mark_record *dying = user_data;
-    if ((dying - marks) % 4 == 0) {
-        (void)sched_yield();
-    }
-    dying->destroyed_at = linear_clock_invoke();
-    atomic_store_explicit(&dying->life, LINEAR_DESTROYED, memory_order_relaxed);
-}
-
-// The mark of the kernel that runs, or what is wrong with it.
-static uint16_t mark_of(const kw_kernel *self)
-{
-    uintptr_t offset = (uintptr_t)self->user_data - (uintptr_t)marks;
-    if (offset >= sizeof marks || offset % sizeof *marks != 0) {
-        return LINEAR_FREED;
-    }
-    const mark_record *mine = self->user_data;
-    bool is_alive = atomic_load_explicit(&mine->life, memory_order_relaxed) == LINEAR_ALIVE;
-    return is_alive ? (uint16_t)(mine - marks) : LINEAR_DEAD;
-}
-
-static unsigned enter(const kw_kernel *self)
-{
-    unsigned depth = noted->mark_count;
-    if (depth < LINEAR_CHAIN) {
-        noted->marks[noted->mark_count++] = mark_of(self);
-    }
-    return depth;
-}
-
-static void ask_nested(void)
-{
-    linear_recorder *recorder = nested.recorder;
-    linear_question *outer = noted;
-    if (recorder == NULL) {
-        return;
-    }
-    nested.recorder = NULL;
-    if (nested.snapshot != NULL) {
-        linear_subject_snapshot_ask(nested.snapshot, &nested.asked, NESTED_PAUSE);
-    } else {
-        linear_subject_ask(recorder, &nested.asked, NESTED_PAUSE);
-    }
-    noted = outer;
-}
-
-// Stays for as long as the call asked for, and looks again whether it may still be here. A thread
-// that gives its processor away lets a whole commit happen in between.
-static void leave(const kw_kernel *self, unsigned depth, int64_t pause)
-{
-    for (volatile int64_t i = 0; i < pause; i++) {
-    }
-    if (pause % 4 == 3) {
-        (void)sched_yield();
-    }
-    ask_nested();
-    if (depth < LINEAR_CHAIN) {
-        noted->marks[depth] = mark_of(self);
-    }
-    noted->ran_at = linear_clock_invoke();
-}
-
-static kw_keyset below(kw_keyset keys)
-{
-    return kw_keyset_intersection(keys, kw_keyset_full_after(KW_KEY_AutogradCPU));
-}
-
-static kw_status plain(const kw_kernel *self, kw_keyset keys, void *x, int64_t n, int64_t *out_0)
-{
-    (void)keys;
-    (void)x;
-    leave(self, enter(self), n);
-    *out_0 = n;
-    return KW_OK;
-}
-
-static kw_status layer(const kw_kernel *self, kw_keyset keys, void *x, int64_t n, int64_t *out_0)
-{
-    unsigned depth = enter(self);
-    kw_status status = typed_redispatch(self->op, below(keys), x, n, out_0);
-    leave(self, depth, 0);
-    return status;
-}
-
-static kw_status plain_boxed(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
-                             kw_frame *frame)
-{
-    (void)op;
-    (void)keys;
-    leave(self, enter(self), frame->args[1].as.as_int);
-    frame->returns[0] = kw_value_int(0);
-    return KW_OK;
-}
-
-static kw_status layer_boxed(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
-                             kw_frame *frame)
-{
-    unsigned depth = enter(self);
-    kw_status status = kw_redispatch_boxed(op, below(keys), frame);
-    leave(self, depth, 0);
-    return status;
-}
-
-static kw_kernel_descriptor describe(const reference_step *step)
-{
-    bool is_layer = linear_key_is_layer(step->key);
-    kw_kernel_descriptor descriptor;
-    if (step->form == REFERENCE_FORM_FALLTHROUGH) {
-        descriptor = KW_FALLTHROUGH();
-    } else if (step->form == REFERENCE_FORM_BOXED) {
-        descriptor = is_layer ? KW_BOXED(layer_boxed) : KW_BOXED(plain_boxed);
-    } else {
-        descriptor =
-            is_layer ? KW_UNBOXED(TYPED_SIGNATURE, layer) : KW_UNBOXED(TYPED_SIGNATURE, plain);
-    }
-    descriptor.user_data = &marks[step->mark];
-    descriptor.destroy = destroy_mark;
-    descriptor.priority = step->priority;
-    atomic_store_explicit(&marks[step->mark].life, LINEAR_ALIVE, memory_order_relaxed);
-    return descriptor;
 }
 
 // Changes -----------------------------------------------------------------------------------------
@@ -273,7 +112,7 @@ static kw_status change(kw_transaction *tx, const reference_step *step)
 {
     kw_library *library = libraries[step->library];
     const char *name = reference_operator_name(step->op);
-    kw_registration *registration = &marks[step->mark].registration;
+    kw_registration *registration = linear_mark_registration(step->mark);
     if (step->kind == REFERENCE_DEFINE) {
         char schema[64];
         (void)snprintf(schema, sizeof schema, "%s%s", name,
@@ -290,7 +129,7 @@ static kw_status change(kw_transaction *tx, const reference_step *step)
         return tx != NULL ? kw_transaction_close(tx, library, NULL)
                           : kw_library_close(library, NULL);
     }
-    const kw_kernel_descriptor kernel = describe(step);
+    const kw_kernel_descriptor kernel = linear_kernel_describe(step);
     kw_key key = (kw_key)step->key;
     if (step->kind == REFERENCE_IMPL) {
         return tx != NULL ? kw_transaction_impl(tx, library, name, key, &kernel, registration, NULL)
@@ -325,9 +164,9 @@ static void settle(const reference_operation *asked, kw_status status)
     for (size_t i = 0; i < asked->step_count; i++) {
         const reference_step *step = &asked->steps[i];
         if (is_adding(step) && status == KW_OK) {
-            marks[step->mark].library = step->library;
+            linear_mark_note(step->mark, step->library);
         } else if (is_adding(step)) {
-            atomic_store_explicit(&marks[step->mark].life, LINEAR_UNUSED, memory_order_relaxed);
+            linear_mark_take_back(step->mark);
         }
     }
 }
@@ -375,7 +214,7 @@ static kw_status call(linear_question *question, uint32_t pause)
     tensor x = typed_tensor(question->asked.arguments);
     const kw_operator *op = operators[question->asked.op];
     int64_t result = 0;
-    noted = question;
+    linear_kernels_note(question);
     kw_status status =
         question->asked.is_typed ? typed_call(op, &x, pause, &result) : call_boxed(op, &x, pause);
     nested.recorder = NULL;
@@ -431,6 +270,20 @@ void linear_subject_nest(linear_recorder *recorder, linear_record *of,
     nested.recorder = recorder;
     nested.snapshot = of;
     nested.asked = *asked;
+}
+
+void linear_subject_ask_nested(void)
+{
+    linear_recorder *recorder = nested.recorder;
+    if (recorder == NULL) {
+        return;
+    }
+    nested.recorder = NULL;
+    if (nested.snapshot != NULL) {
+        linear_subject_snapshot_ask(nested.snapshot, &nested.asked, NESTED_PAUSE);
+    } else {
+        linear_subject_ask(recorder, &nested.asked, NESTED_PAUSE);
+    }
 }
 
 void linear_subject_version(linear_recorder *recorder)

@@ -13,14 +13,6 @@
 #include "linear/operation.h"
 #include "linear/recorder.h"
 
-#define LINEAR_MARKS 65000
-
-typedef enum linear_life {
-    LINEAR_UNUSED,
-    LINEAR_ALIVE,
-    LINEAR_DESTROYED,
-} linear_life;
-
 // A fresh dispatcher without libraries. Marks of the one before may be used again.
 void linear_subject_begin(void);
 
@@ -36,6 +28,9 @@ void linear_subject_ask(linear_recorder *recorder, const reference_operation *as
 // of the snapshot if one is given. Forgotten with the question that is asked next.
 void linear_subject_nest(linear_recorder *recorder, linear_record *snapshot,
                          const reference_operation *asked);
+
+// What a kernel does of it.
+void linear_subject_ask_nested(void);
 
 void linear_subject_version(linear_recorder *recorder);
 kw_status linear_subject_drain(linear_recorder *recorder, unsigned library, uint64_t timeout_ns);
@@ -59,14 +54,5 @@ linear_record *linear_subject_take_over(linear_recorder *recorder);
 
 // Takes back what is on offer.
 void linear_subject_withdraw(void);
-
-// Of a registration that was successful: may be read by others when the threads have met.
-unsigned linear_mark_library(unsigned mark);
-
-// When its destructor ran; UINT64_MAX: it has not; 0: nothing is known of it.
-uint64_t linear_mark_destroyed_at(unsigned mark);
-
-// Says it of a mark of a history that was read.
-void linear_mark_note(unsigned mark, unsigned library);
 
 #endif // TESTS_LINEAR_SUBJECT_H

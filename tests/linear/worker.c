@@ -15,6 +15,7 @@
 
 #include <keyway/dispatcher.h>
 
+#include "linear/kernels.h"
 #include "linear/subject.h"
 
 #define LONGEST_PAUSE 4096 // turns of an empty loop: as long as a commit without its grace period
