@@ -19,7 +19,7 @@
 // the same state.
 typedef struct dispatcher {
     reference now;
-    reference_table *tables[REFERENCE_OPERATORS];
+    reference_table *tables[REFERENCE_OPERATORS][LINEAR_ENTRIES];
 } dispatcher;
 
 static void *create(void)
@@ -40,7 +40,9 @@ static void destroy(void *state)
 {
     dispatcher *dying = state;
     for (unsigned i = 0; i < REFERENCE_OPERATORS; i++) {
-        linear_free(dying->tables[i]);
+        for (unsigned j = 0; j < LINEAR_ENTRIES; j++) {
+            linear_free(dying->tables[i][j]);
+        }
     }
     linear_free(dying);
 }
@@ -55,13 +57,14 @@ static uint64_t hash(const void *state)
     return reference_hash(&((const dispatcher *)state)->now);
 }
 
-static const reference_table *table_of(dispatcher *in, unsigned op)
+static const reference_table *table_of(dispatcher *in, unsigned op, unsigned entry)
 {
-    if (in->tables[op] == NULL) {
-        in->tables[op] = linear_allocate(1, sizeof *in->tables[op]);
-        reference_resolve(&in->now, op, 0, in->tables[op]);
+    reference_table **table = &in->tables[op][entry];
+    if (*table == NULL) {
+        *table = linear_allocate(1, sizeof **table);
+        reference_resolve(&in->now, op, entry, *table);
     }
-    return in->tables[op];
+    return *table;
 }
 
 // Whether the kernel redispatches; see linear_key_is_layer().
@@ -74,7 +77,7 @@ static bool is_layer(const dispatcher *in, uint16_t mark)
 // The whole chain of kernels is that of one table.
 static bool call_holds(dispatcher *in, const linear_question *question)
 {
-    const reference_table *table = table_of(in, question->asked.op);
+    const reference_table *table = table_of(in, question->asked.op, question->asked.entry);
     const kw_local_state local = kw_local_default();
     reference_operation asked = question->asked;
     asked.included = local.included;
@@ -110,7 +113,8 @@ static bool question_holds(dispatcher *in, const linear_question *question)
     reference trial = in->now; // what was refused may succeed here, and must not change the state
     reference *target = question->status == KW_OK ? &in->now : &trial;
     reference_apply(target, &question->asked, &answer);
-    if (answer.status != question->status || answer.yes != question->yes) {
+    if (answer.status != question->status || answer.yes != question->yes ||
+        answer.entry != question->entry) {
         return false;
     }
     bool is_commit = question->asked.kind == REFERENCE_TRANSACTION;

@@ -45,6 +45,7 @@ reference_operation linear_generate_question(linear_generator *generator, bool n
 {
     reference_operation asked = {.op = linear_operators[linear_dice(generator, LINEAR_OPERATORS)]};
     uint32_t roll = linear_dice(generator, 16);
+    asked.entry = linear_dice(generator, 8) == 0;
     if (roll == 0 && newest_too) {
         asked.kind = REFERENCE_HAS_KERNEL;
         asked.key = linear_keys[linear_dice(generator, LINEAR_KEYS)];
@@ -81,7 +82,8 @@ static uint8_t pick_form(linear_generator *generator, bool is_layer)
     if (roll < (is_layer ? 4U : 1U)) {
         return REFERENCE_FORM_FALLTHROUGH;
     }
-    return roll == 7 ? REFERENCE_FORM_BOXED : REFERENCE_FORM_TI;
+    return roll == 7 ? REFERENCE_FORM_BOXED
+                     : (uint8_t)linear_entry_form(linear_dice(generator, 16) == 0);
 }
 
 static reference_step make_kernel(linear_generator *generator, const linear_plan *plan)
@@ -116,7 +118,7 @@ static reference_step make_definition(linear_generator *generator, const linear_
         .kind = REFERENCE_DEFINE,
         .library = pick_library(generator, plan),
         .op = linear_operators[linear_dice(generator, LINEAR_OPERATORS)],
-        .schema = REFERENCE_SCHEMA_TI,
+        .schema = (uint8_t)linear_entry_schema(linear_dice(generator, 4) == 0),
         .mark = generator->next_mark++,
     };
 }

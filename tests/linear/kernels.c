@@ -10,9 +10,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "concurrency/typed.h"
 #include "linear/clock.h"
 #include "linear/subject.h"
+#include "support/ops.h"
 
 typedef enum life {
     UNUSED,
@@ -157,7 +157,20 @@ static kw_status plain(const kw_kernel *self, kw_keyset keys, void *x, int64_t n
 static kw_status layer(const kw_kernel *self, kw_keyset keys, void *x, int64_t n, int64_t *out_0)
 {
     unsigned depth = enter(self);
-    kw_status status = typed_redispatch(self->op, below(keys), x, n, out_0);
+    kw_status status = kwt_redispatch_ti_i(self->op, below(keys), x, n, out_0);
+    leave(self, depth, 0);
+    return status;
+}
+
+static kw_status plain_t(const kw_kernel *self, kw_keyset keys, void *x, int64_t *out_0)
+{
+    return plain(self, keys, x, 0, out_0);
+}
+
+static kw_status layer_t(const kw_kernel *self, kw_keyset keys, void *x, int64_t *out_0)
+{
+    unsigned depth = enter(self);
+    kw_status status = kwt_redispatch_t_i(self->op, below(keys), x, out_0);
     leave(self, depth, 0);
     return status;
 }
@@ -167,7 +180,7 @@ static kw_status plain_boxed(const kw_kernel *self, const kw_operator *op, kw_ke
 {
     (void)op;
     (void)keys;
-    leave(self, enter(self), frame->args[1].as.as_int);
+    leave(self, enter(self), frame->arg_count > 1 ? frame->args[1].as.as_int : 0);
     frame->returns[0] = kw_value_int(0);
     return KW_OK;
 }
@@ -189,9 +202,10 @@ kw_kernel_descriptor linear_kernel_describe(const reference_step *step)
         descriptor = KW_FALLTHROUGH();
     } else if (step->form == REFERENCE_FORM_BOXED) {
         descriptor = is_layer ? KW_BOXED(layer_boxed) : KW_BOXED(plain_boxed);
+    } else if (step->form == REFERENCE_FORM_TI) {
+        descriptor = is_layer ? KW_UNBOXED("ti>i", layer) : KW_UNBOXED("ti>i", plain);
     } else {
-        descriptor =
-            is_layer ? KW_UNBOXED(TYPED_SIGNATURE, layer) : KW_UNBOXED(TYPED_SIGNATURE, plain);
+        descriptor = is_layer ? KW_UNBOXED("t>i", layer_t) : KW_UNBOXED("t>i", plain_t);
     }
     descriptor.user_data = &marks[step->mark];
     descriptor.destroy = destroy_mark;

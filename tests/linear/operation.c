@@ -42,6 +42,16 @@ const char *linear_tensor_name(unsigned tensor)
     return tensor_names[tensor];
 }
 
+reference_schema linear_entry_schema(unsigned entry)
+{
+    return entry == 0 ? REFERENCE_SCHEMA_TI : REFERENCE_SCHEMA_T;
+}
+
+reference_form linear_entry_form(unsigned entry)
+{
+    return entry == 0 ? REFERENCE_FORM_TI : REFERENCE_FORM_T;
+}
+
 bool linear_key_is_layer(unsigned key)
 {
     return key == KW_KEY_AutogradCPU;
@@ -77,6 +87,12 @@ static const char *tensor_of(kw_keyset keys)
     return "?";
 }
 
+// The second entry of an operator has a mark behind its name, or behind what found it.
+static const char *entry_of(unsigned entry)
+{
+    return entry == 0 ? "" : "'";
+}
+
 static const char *key_of(unsigned key)
 {
     return kw_key_name((kw_key)key);
@@ -87,7 +103,8 @@ static void print_step(const reference_step *step, FILE *to)
     const char *name = reference_operator_name(step->op);
     switch (step->kind) {
     case REFERENCE_DEFINE:
-        (void)fprintf(to, "define L%u %s #%u", step->library, name, step->mark);
+        (void)fprintf(to, "define L%u %s %s #%u", step->library, name,
+                      step->schema == REFERENCE_SCHEMA_TI ? "ti" : "t", step->mark);
         break;
     case REFERENCE_IMPL:
         (void)fprintf(to, "impl L%u %s %s %s %d #%u", step->library, name, key_of(step->key),
@@ -121,9 +138,9 @@ static void print_commit(const linear_question *question, FILE *to)
 
 static void print_call(const linear_question *question, FILE *to)
 {
-    (void)fprintf(to, "%s %s %s = %s", question->asked.is_typed ? "call" : "call_boxed",
-                  reference_operator_name(question->asked.op), tensor_of(question->asked.arguments),
-                  kw_status_name(question->status));
+    (void)fprintf(to, "%s %s%s %s = %s", question->asked.is_typed ? "call" : "call_boxed",
+                  reference_operator_name(question->asked.op), entry_of(question->asked.entry),
+                  tensor_of(question->asked.arguments), kw_status_name(question->status));
     for (unsigned i = 0; i < question->mark_count; i++) {
         (void)fprintf(to, " #%u", question->marks[i]);
     }
@@ -147,15 +164,16 @@ static void print_question(const linear_question *question, FILE *to)
         break;
     case REFERENCE_FIND:
     case REFERENCE_FIND_SCHEMA:
-        (void)fprintf(to, "%s %s = %s", asked->kind == REFERENCE_FIND ? "find" : "find_schema",
-                      name, status);
+        (void)fprintf(to, "%s %s = %s%s", asked->kind == REFERENCE_FIND ? "find" : "find_schema",
+                      name, status, entry_of(question->entry));
         break;
     case REFERENCE_CALL:
         print_call(question, to);
         break;
     default:
-        (void)fprintf(to, "%s %s %s = %s", asked->kind == REFERENCE_HAS_KERNEL ? "has" : "computed",
-                      name, key_of(asked->key), question->yes ? "yes" : "no");
+        (void)fprintf(to, "%s %s%s %s = %s",
+                      asked->kind == REFERENCE_HAS_KERNEL ? "has" : "computed", name,
+                      entry_of(asked->entry), key_of(asked->key), question->yes ? "yes" : "no");
         break;
     }
 }

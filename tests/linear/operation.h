@@ -27,6 +27,7 @@
 
 #define LINEAR_OPERATORS 3
 #define LINEAR_LIBRARIES 4
+#define LINEAR_ENTRIES 2 // of an operator: handles for calls with and without the number
 #define LINEAR_KEYS 4
 #define LINEAR_TENSORS 4
 #define LINEAR_CHAIN 3          // kernels that one call runs, one redispatching to the next
@@ -51,6 +52,7 @@ typedef struct linear_question {
     reference_operation asked;
     kw_status status;
     bool yes;
+    uint8_t entry; // that a look-up found
     uint8_t mark_count;
     uint16_t marks[LINEAR_CHAIN]; // of the kernels that ran, outermost first
     uint64_t version; // that a commit told, counted from the history's begin; 0: it told none
@@ -71,6 +73,10 @@ extern const uint8_t linear_operators[LINEAR_OPERATORS];
 extern const uint16_t linear_keys[LINEAR_KEYS];
 kw_keyset linear_tensor_keys(unsigned tensor);
 const char *linear_tensor_name(unsigned tensor);
+
+// What an entry's definitions and kernels have.
+reference_schema linear_entry_schema(unsigned entry);
+reference_form linear_entry_form(unsigned entry);
 
 // Whether kernels of the key redispatch to what lies below it.
 bool linear_key_is_layer(unsigned key);

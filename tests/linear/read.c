@@ -67,9 +67,25 @@ static unsigned small(words *from, const char *prefix, unsigned limit)
     return value < limit ? (unsigned)value : 0;
 }
 
-static uint8_t read_operator(words *from)
+// Whether a word has the mark of a second entry, which is taken off.
+static uint8_t take_entry(char *word)
 {
-    const char *word = next(from);
+    size_t length = strlen(word);
+    bool is_second = length > 0 && word[length - 1] == '\'';
+    if (is_second) {
+        word[length - 1] = '\0';
+    }
+    return is_second ? 1 : 0;
+}
+
+static uint8_t read_operator(words *from, uint8_t *out_entry)
+{
+    char word[64];
+    (void)snprintf(word, sizeof word, "%s", next(from));
+    uint8_t entry = take_entry(word);
+    if (out_entry != NULL) {
+        *out_entry = entry;
+    }
     for (unsigned i = 0; i < REFERENCE_OPERATORS; i++) {
         if (strcmp(word, reference_operator_name(i)) == 0) {
             return (uint8_t)i;
@@ -99,7 +115,7 @@ static uint8_t read_form(words *from)
     return 0;
 }
 
-static kw_status read_status(words *from)
+static kw_status read_status(words *from, uint8_t *out_entry)
 {
     static const struct {
         const char *name;
@@ -109,7 +125,11 @@ static kw_status read_status(words *from)
         KW_STATUS_LIST(STATUS_ROW)
 #undef STATUS_ROW
     };
-    const char *word = next(from);
+    char word[64];
+    (void)snprintf(word, sizeof word, "%s", next(from));
+    if (out_entry != NULL) {
+        *out_entry = take_entry(word);
+    }
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (strcmp(word, kw_status_name(all[i].status)) == 0) {
             return all[i].status;
@@ -148,12 +168,12 @@ static void read_step(words *from, reference_step *step)
     step->library = read_library(from);
     if (strcmp(word, "define") == 0) {
         step->kind = REFERENCE_DEFINE;
-        step->schema = REFERENCE_SCHEMA_TI;
-        step->op = read_operator(from);
+        step->op = read_operator(from, NULL);
+        step->schema = (uint8_t)linear_entry_schema(read_form(from) == REFERENCE_FORM_T);
         step->mark = read_mark(from);
     } else if (strcmp(word, "impl") == 0) {
         step->kind = REFERENCE_IMPL;
-        step->op = read_operator(from);
+        step->op = read_operator(from, NULL);
         step->key = read_key(from);
         step->form = read_form(from);
         step->priority = (int8_t)small(from, "", INT8_MAX);
@@ -184,7 +204,7 @@ static void read_commit(words *from, linear_question *question)
         expect(from, ";");
     }
     expect(from, "=");
-    question->status = read_status(from);
+    question->status = read_status(from, NULL);
     if (from->rest != NULL && from->rest[strspn(from->rest, " ")] == 'v') {
         question->version = number(from, "v");
     }
@@ -194,10 +214,10 @@ static void read_call(words *from, linear_question *question, bool is_typed)
 {
     question->asked.is_typed = is_typed;
     question->asked.kind = REFERENCE_CALL;
-    question->asked.op = read_operator(from);
+    question->asked.op = read_operator(from, &question->asked.entry);
     question->asked.arguments = read_tensor(from);
     expect(from, "=");
-    question->status = read_status(from);
+    question->status = read_status(from, NULL);
     while (!from->is_bad && from->rest != NULL && from->rest[strspn(from->rest, " ")] == '#' &&
            question->mark_count < LINEAR_CHAIN) {
         question->marks[question->mark_count++] = read_mark(from);
@@ -208,7 +228,7 @@ static void read_call(words *from, linear_question *question, bool is_typed)
 static void read_has(words *from, linear_question *question, reference_kind kind)
 {
     question->asked.kind = (uint8_t)kind;
-    question->asked.op = read_operator(from);
+    question->asked.op = read_operator(from, &question->asked.entry);
     question->asked.key = read_key(from);
     expect(from, "=");
     const char *word = next(from);
@@ -222,15 +242,15 @@ static void read_about_library(words *from, linear_question *question, reference
     question->asked.library = read_library(from);
     question->asked.made.kind = 0;
     expect(from, "=");
-    question->status = read_status(from);
+    question->status = read_status(from, NULL);
 }
 
 static void read_find(words *from, linear_question *question, reference_kind kind)
 {
     question->asked.kind = (uint8_t)kind;
-    question->asked.op = read_operator(from);
+    question->asked.op = read_operator(from, &question->asked.entry);
     expect(from, "=");
-    question->status = read_status(from);
+    question->status = read_status(from, &question->entry);
 }
 
 static void read_question(words *from, const char *verb, linear_question *question)
@@ -296,7 +316,7 @@ bool linear_operation_read(const char *line, linear_operation *out_operation,
         out_operation->kind = LINEAR_DRAIN;
         out_operation->library = read_library(&from);
         expect(&from, "=");
-        out_operation->status = read_status(&from);
+        out_operation->status = read_status(&from, NULL);
     } else {
         out_operation->question_count = 1;
         read_question(&from, verb, questions);

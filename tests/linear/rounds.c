@@ -50,16 +50,37 @@ static void renew(unsigned library)
     }
 }
 
-static void define(unsigned index)
+static void commit_one(const reference_step *step)
 {
     reference_operation asked = {.kind = REFERENCE_TRANSACTION, .step_count = 1};
-    asked.steps[0] = (reference_step){.kind = REFERENCE_DEFINE,
-                                      .op = linear_operators[index],
-                                      .schema = REFERENCE_SCHEMA_TI,
-                                      .mark = (uint16_t)(1 + index)};
+    asked.steps[0] = *step;
     linear_subject_ask(&before, &asked, 0);
-    const reference_operation found = {.kind = REFERENCE_FIND, .op = linear_operators[index]};
+}
+
+// Defines an operator, and looks up the handle of the entry that this makes.
+static void define(unsigned op, unsigned entry, uint16_t mark)
+{
+    const reference_step step = {.kind = REFERENCE_DEFINE,
+                                 .op = (uint8_t)op,
+                                 .schema = (uint8_t)linear_entry_schema(entry),
+                                 .mark = mark};
+    commit_one(&step);
+    const reference_operation found = {.kind = REFERENCE_FIND, .op = (uint8_t)op};
     linear_subject_ask(&before, &found, 0);
+}
+
+// Afterwards each operator has two entries, and the first is in use.
+static void define_operators(void)
+{
+    uint16_t mark = 1;
+    for (unsigned i = 0; i < LINEAR_OPERATORS; i++, mark += 2) {
+        define(linear_operators[i], 0, mark);
+        commit_one(&(const reference_step){.kind = REFERENCE_REMOVE, .mark = mark});
+        define(linear_operators[i], 1, (uint16_t)(mark + 1));
+        commit_one(&(const reference_step){.kind = REFERENCE_REMOVE, .mark = (uint16_t)(mark + 1)});
+        mark++;
+        define(linear_operators[i], 0, (uint16_t)(mark + 1));
+    }
 }
 
 static void look_around(void)
@@ -175,9 +196,7 @@ static linear_window prepare(const linear_options *options)
     for (unsigned i = 0; i < LINEAR_LIBRARIES; i++) {
         ask_library(REFERENCE_CREATE_LIBRARY, i);
     }
-    for (unsigned i = 0; i < LINEAR_OPERATORS; i++) {
-        define(i);
-    }
+    define_operators();
     look_around();
     for (unsigned i = 0; i < options->thread_count; i++) {
         linear_workers[i].recorder.count = 0;

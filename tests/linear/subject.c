@@ -15,9 +15,9 @@
 #include <keyway/library.h>
 #include <keyway/snapshot.h>
 
-#include "concurrency/typed.h"
 #include "linear/clock.h"
 #include "linear/kernels.h"
+#include "support/ops.h"
 
 #define DRAIN_SECONDS UINT64_C(20)
 #define NESTED_PAUSE 1023 // with a turn for other threads, so that a commit meets both calls
@@ -26,7 +26,7 @@ _Atomic uint64_t linear_response_count;
 
 static kw_dispatcher *dispatcher;
 static kw_library *libraries[LINEAR_LIBRARIES];
-static const kw_operator *operators[REFERENCE_OPERATORS];
+static const kw_operator *operators[REFERENCE_OPERATORS][LINEAR_ENTRIES];
 static uint64_t first_version;
 
 // guard: thread. What the next kernel asks; without a recorder nothing.
@@ -60,7 +60,8 @@ static void give_up(const char *doing, kw_status status, const kw_error *err)
 
 void linear_subject_begin(void)
 {
-    kw_tensor_type type = typed_tensor_type();
+    static const kw_tensor_type type = {
+        .struct_size = sizeof type, .name = "tensor of histories", .version = 1, .keys = kwt_keys};
     const kw_dispatcher_options options = {.struct_size = sizeof options, .tensor_type = &type};
     kw_error err = KW_ERROR_INIT;
     kw_status status = kw_dispatcher_create(&options, &dispatcher, &err);
@@ -173,17 +174,32 @@ static void settle(const reference_operation *asked, kw_status status)
 
 // Questions ---------------------------------------------------------------------------------------
 
-static kw_status find(const reference_operation *asked)
+// The number of the handle; while one thread prepares the rest, the next one if it is new.
+static uint8_t entry_of(unsigned op, const kw_operator *handle)
 {
+    for (uint8_t i = 0; i < LINEAR_ENTRIES; i++) {
+        if (operators[op][i] == NULL) {
+            operators[op][i] = handle;
+        }
+        if (operators[op][i] == handle) {
+            return i;
+        }
+    }
+    return UINT8_MAX; // no answer that the reference gives
+}
+
+static kw_status find(linear_question *question)
+{
+    const reference_operation *asked = &question->asked;
     const kw_operator *op = NULL;
     const char *name = reference_operator_name(asked->op);
     kw_status status = asked->kind == REFERENCE_FIND
                            ? kw_operator_find(dispatcher, name, &op, NULL)
                            : kw_operator_find_schema(dispatcher, name, &op, NULL);
-    if (status == KW_OK && operators[asked->op] == NULL) {
-        operators[asked->op] = op; // while one thread prepares the rest
+    if (status == KW_OK) {
+        question->entry = entry_of(asked->op, op);
     }
-    return status == KW_OK && op != operators[asked->op] ? KW_INTERNAL : status;
+    return status;
 }
 
 static kw_status create_library(const reference_operation *asked)
@@ -201,22 +217,30 @@ static kw_status destroy_library(const reference_operation *asked)
     return status;
 }
 
-static kw_status call_boxed(const kw_operator *op, tensor *x, int64_t n)
+static kw_status call_boxed(const kw_operator *op, unsigned entry, kwt_tensor *x, int64_t n)
 {
     kw_value args[] = {kw_value_tensor(x), kw_value_int(n)};
     kw_value result = kw_value_none();
-    kw_frame frame = {.args = args, .returns = &result, .arg_count = 2, .return_count = 1};
+    kw_frame frame = {
+        .args = args, .returns = &result, .arg_count = entry == 0 ? 2 : 1, .return_count = 1};
     return kw_call_boxed(op, &frame);
 }
 
 static kw_status call(linear_question *question, uint32_t pause)
 {
-    tensor x = typed_tensor(question->asked.arguments);
-    const kw_operator *op = operators[question->asked.op];
+    unsigned entry = question->asked.entry;
+    const kw_operator *op = operators[question->asked.op][entry];
+    kwt_tensor x = {.keys = question->asked.arguments};
     int64_t result = 0;
+    kw_status status;
     linear_kernels_note(question);
-    kw_status status =
-        question->asked.is_typed ? typed_call(op, &x, pause, &result) : call_boxed(op, &x, pause);
+    if (!question->asked.is_typed) {
+        status = call_boxed(op, entry, &x, pause);
+    } else if (entry == 0) {
+        status = kwt_call_ti_i(op, &x, pause, &result);
+    } else {
+        status = kwt_call_t_i(op, &x, &result);
+    }
     nested.recorder = NULL;
     return status;
 }
@@ -224,7 +248,7 @@ static kw_status call(linear_question *question, uint32_t pause)
 static void answer(linear_question *question, uint32_t pause)
 {
     const reference_operation *asked = &question->asked;
-    const kw_operator *op = operators[asked->op];
+    const kw_operator *op = operators[asked->op][asked->entry % LINEAR_ENTRIES];
     switch (asked->kind) {
     case REFERENCE_CREATE_LIBRARY:
         question->status = create_library(asked);
@@ -245,7 +269,7 @@ static void answer(linear_question *question, uint32_t pause)
         question->yes = kw_operator_has_computed_kernel(op, (kw_key)asked->key);
         break;
     default:
-        question->status = find(asked);
+        question->status = find(question);
         break;
     }
 }
