@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "linear/checker.h"
+#include "linear/shrink.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define ENOUGH 100000
@@ -253,6 +254,36 @@ Test(linear, full_window_of_observers_is_one_step)
     cr_assert_eq(VERDICT(history), LINEAR_YES);
     history[17].deed.value = 1;
     cr_assert_eq(VERDICT(history), LINEAR_NO);
+}
+
+// Shrinking ---------------------------------------------------------------------------------------
+
+static bool adapt_nothing(void *context, uint64_t kept)
+{
+    (void)context;
+    (void)kept;
+    return true;
+}
+
+Test(linear, shrinking_keeps_what_the_contradiction_needs)
+{
+    const line history[] = {
+        {0, 1, {READ, 0}},  {2, 3, {WRITE, 7}}, {4, 5, {WRITE, 1}},   {6, 7, {READ, 1}},
+        {8, 9, {WRITE, 2}}, {9, 12, {READ, 2}}, {10, 11, {WRITE, 3}}, {12, 13, {READ, 1}},
+    };
+    linear_event events[COUNT(history)];
+    linear_shrinking of = {.checker = linear_checker_create(&thing_specification, ENOUGH),
+                           .specification = &thing_specification,
+                           .events = events,
+                           .count = spread(history, COUNT(history), events),
+                           .adapt = adapt_nothing};
+    linear_shrink(&of, false);
+    // The write that explains the stale read, one that hides it, and the read.
+    cr_assert_eq(of.count, 3, "%u are left", of.count);
+    cr_assert_eq(events[0].operation, &history[2].deed);
+    cr_assert_eq(((const deed *)events[1].operation)->verb, WRITE);
+    cr_assert_eq(events[2].operation, &history[7].deed);
+    linear_checker_destroy(of.checker);
 }
 
 // Every order -------------------------------------------------------------------------------------

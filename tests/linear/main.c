@@ -86,6 +86,8 @@ static int check(const linear_options *options)
     linear_verdict verdict = linear_rounds_check(options);
     if (verdict == LINEAR_YES) {
         (void)printf("the history has an order\n");
+    } else if (verdict == LINEAR_NOT_DECIDED) {
+        (void)printf("not decided\n");
     }
     return verdict == LINEAR_YES ? 0 : (verdict == LINEAR_NO ? 1 : 3);
 }

@@ -36,8 +36,8 @@ static struct {
 
 static atomic_uint arrived_count; // relaxed: it orders nothing
 
-// Between operations. With more threads than processors, who never gives his away does all that he
-// has to do before another thread begins.
+// Between operations. With more threads than processors, a thread that never gives its own away is
+// done with everything before another begins.
 static void pause_for(uint32_t turns)
 {
     for (volatile uint32_t i = 0; i < turns; i++) {
