@@ -18,6 +18,8 @@ const stress_scenario stress_scenarios[] = {
     {"storm", "operators and kernels come and go while readers check every answer",
      stress_storm_run},
     {"parked", "calls and snapshots stay for long while a writer commits", stress_parked_run},
+    {"torture", "readers measure how many generations old everything is that they run",
+     stress_torture_run},
     {NULL, NULL, NULL},
 };
 

@@ -40,7 +40,14 @@
     X(CLOSE, "libraries closed, drained and destroyed")                                            \
     X(RECLAIM, "reclaims on demand")                                                               \
     X(PARKED_CALL, "calls parked")                                                                 \
-    X(PARKED_SNAPSHOT, "snapshots parked")
+    X(PARKED_SNAPSHOT, "snapshots parked")                                                         \
+    X(AGE_BEGIN_0, "age 0 when the call began")                                                    \
+    X(AGE_BEGIN_1, "age 1 when the call began, a commit in flight")                                \
+    X(AGE_END_0, "age 0 when the call ended")                                                      \
+    X(AGE_END_1, "age 1 when the call ended")                                                      \
+    X(AGE_END_2, "age 2 to 9 when the call ended")                                                 \
+    X(AGE_END_10, "age 10 to 99 when the call ended")                                              \
+    X(AGE_END_100, "age 100 and more when the call ended")
 
 typedef enum stress_count {
 #define STRESS_COUNT_ENUMERATOR(name, text) STRESS_##name,
