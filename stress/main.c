@@ -20,6 +20,7 @@ const stress_scenario stress_scenarios[] = {
     {"parked", "calls and snapshots stay for long while a writer commits", stress_parked_run},
     {"torture", "readers measure how many generations old everything is that they run",
      stress_torture_run},
+    {"churn", "threads come and go in every way while a writer commits", stress_churn_run},
     {NULL, NULL, NULL},
 };
 

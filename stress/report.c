@@ -21,7 +21,7 @@
 #include "worker.h"
 
 #define VIOLATIONS_PRINTED 10
-#define RESULT_LIMIT 8
+#define RESULT_LIMIT 16
 #define HANG_SECONDS 60
 
 // What the library may keep for good: buffers of its scan, grown once.
@@ -145,6 +145,11 @@ uint64_t stress_sample(void)
     raise_peak(&current->peak_bytes, statistics.memory_bytes);
     raise_peak(&current->peak_retired, statistics.retired_count);
     return statistics.retired_count;
+}
+
+void stress_forced_ends_add(uint64_t count)
+{
+    at_begin.forced_cleanups += count;
 }
 
 void stress_check_end(void)

@@ -25,5 +25,6 @@ const stress_scenario *stress_scenario_find(const char *name);
 void stress_storm_run(const stress_options *options);
 void stress_parked_run(const stress_options *options);
 void stress_torture_run(const stress_options *options);
+void stress_churn_run(const stress_options *options);
 
 #endif // STRESS_SCENARIO_H
