@@ -21,6 +21,7 @@ const stress_scenario stress_scenarios[] = {
     {"torture", "readers measure how many generations old everything is that they run",
      stress_torture_run},
     {"churn", "threads come and go in every way while a writer commits", stress_churn_run},
+    {"nested", "kernels call, register, drain and observe inside each other", stress_nested_run},
     {NULL, NULL, NULL},
 };
 

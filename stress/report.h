@@ -51,7 +51,10 @@
     X(THREAD, "threads that came and went")                                                        \
     X(FORCED_END, "of them ended inside a call or under a snapshot")                               \
     X(FORCED_TOLD, "of these told as events")                                                      \
-    X(LATE_CALL, "calls made by destructors at a thread's end")
+    X(LATE_CALL, "calls made by destructors at a thread's end")                                    \
+    X(VERY_DEEP, "calls more than 500 levels deep")                                                \
+    X(SELF_DRAIN, "drains of a library from inside its kernel")                                    \
+    X(OBSERVER, "observers that were added inside a call")
 
 typedef enum stress_count {
 #define STRESS_COUNT_ENUMERATOR(name, text) STRESS_##name,
