@@ -22,6 +22,7 @@ const stress_scenario stress_scenarios[] = {
      stress_torture_run},
     {"churn", "threads come and go in every way while a writer commits", stress_churn_run},
     {"nested", "kernels call, register, drain and observe inside each other", stress_nested_run},
+    {"signals", "handlers call and open snapshots in readers and writers", stress_signals_run},
     {NULL, NULL, NULL},
 };
 

@@ -12,13 +12,13 @@
 
 #include "nested.h"
 
-#include <stdio.h>
-#include <string.h>
+#include <stddef.h>
 
 #include <keyway/snapshot.h>
 
 #include "scenario.h"
 #include "scene.h"
+#include "state.h"
 
 #define OPERATORS 4
 #define BUDGET 60
@@ -28,51 +28,6 @@
 _Thread_local stress_nester stress_nested_me;
 stress_group stress_nested_group;
 static stress_era era;
-
-// The state of the thread ------------------------------------------------------------------------
-
-// What no call may leave changed.
-typedef struct state {
-    kw_local_state local;
-    uint64_t pinned;
-    uint32_t depth;
-    const kw_operator *op;
-    const void *inside[KWI_INSIDE_COUNT];
-} state;
-
-static state look(void)
-{
-    const kw_thread *thread = kwi_thread_self;
-    state seen = {
-        .local = kw_local_capture(),
-        .pinned = kwi_u64_load_relaxed(&thread->pinned), // relaxed: the thread's own words
-        .depth = kwi_u32_load_relaxed(&thread->depth),
-        .op = kw_call_operator(),
-    };
-    for (uint32_t i = 0; i < seen.depth && i < KWI_INSIDE_COUNT; i++) {
-        seen.inside[i] = kwi_ptr_load_relaxed(&thread->inside[i]);
-    }
-    return seen;
-}
-
-static void check_same(const state *before, const char *what)
-{
-    const state now = look();
-    if (now.local.included.bits != before->local.included.bits ||
-        now.local.excluded.bits != before->local.excluded.bits) {
-        stress_violation("state", "%s leaves other local sets", what);
-    }
-    if (now.pinned != before->pinned) {
-        stress_violation("state", "%s leaves the pin %llu in place of %llu", what,
-                         (unsigned long long)now.pinned, (unsigned long long)before->pinned);
-    }
-    if (now.depth != before->depth || now.op != before->op) {
-        stress_violation("state", "%s leaves the thread inside %u calls in place of %u", what,
-                         now.depth, before->depth);
-    } else if (memcmp(now.inside, before->inside, sizeof now.inside) != 0) {
-        stress_violation("state", "%s leaves other announcements", what);
-    }
-}
 
 // What kernels do --------------------------------------------------------------------------------
 
@@ -187,9 +142,13 @@ static const action actions[] = {
 
 static void do_one(const action *wanted, int64_t n)
 {
-    const state before = look();
+    const stress_state_of_thread before = stress_state_look();
+    const kw_operator *op = kw_call_operator();
     wanted->run(n);
-    check_same(&before, wanted->text);
+    stress_state_check(&before, wanted->text);
+    if (kw_call_operator() != op) {
+        stress_violation("state", "%s leaves the thread inside another operator", wanted->text);
+    }
 }
 
 void stress_nested_act(int64_t n)

@@ -54,7 +54,8 @@
     X(LATE_CALL, "calls made by destructors at a thread's end")                                    \
     X(VERY_DEEP, "calls more than 500 levels deep")                                                \
     X(SELF_DRAIN, "drains of a library from inside its kernel")                                    \
-    X(OBSERVER, "observers that were added inside a call")
+    X(OBSERVER, "observers that were added inside a call")                                         \
+    X(HANDLER, "signal handlers")
 
 typedef enum stress_count {
 #define STRESS_COUNT_ENUMERATOR(name, text) STRESS_##name,

@@ -27,5 +27,6 @@ void stress_parked_run(const stress_options *options);
 void stress_torture_run(const stress_options *options);
 void stress_churn_run(const stress_options *options);
 void stress_nested_run(const stress_options *options);
+void stress_signals_run(const stress_options *options);
 
 #endif // STRESS_SCENARIO_H
