@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "faults.h"
+#include "heap.h"
 #include "report.h"
 #include "scenario.h"
 #include "worker.h"
@@ -23,6 +24,7 @@ const stress_scenario stress_scenarios[] = {
     {"churn", "threads come and go in every way while a writer commits", stress_churn_run},
     {"nested", "kernels call, register, drain and observe inside each other", stress_nested_run},
     {"signals", "handlers call and open snapshots in readers and writers", stress_signals_run},
+    {"oom", "the allocator fails under everything that allocates", stress_oom_run},
     {NULL, NULL, NULL},
 };
 
@@ -85,6 +87,7 @@ static bool run_one(const stress_options *options, const stress_scenario *scenar
 
 static bool run_wanted(const stress_options *options)
 {
+    stress_heap_install();
     if (strcmp(options->scenario, "all") != 0) {
         return run_one(options, stress_scenario_find(options->scenario));
     }

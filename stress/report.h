@@ -55,7 +55,10 @@
     X(VERY_DEEP, "calls more than 500 levels deep")                                                \
     X(SELF_DRAIN, "drains of a library from inside its kernel")                                    \
     X(OBSERVER, "observers that were added inside a call")                                         \
-    X(HANDLER, "signal handlers")
+    X(HANDLER, "signal handlers")                                                                  \
+    X(NO_MEMORY, "failures for want of memory")                                                    \
+    X(EXHAUSTED, "times without any memory")                                                       \
+    X(SERVED, "other uses of memory")
 
 typedef enum stress_count {
 #define STRESS_COUNT_ENUMERATOR(name, text) STRESS_##name,

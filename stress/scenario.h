@@ -28,5 +28,6 @@ void stress_torture_run(const stress_options *options);
 void stress_churn_run(const stress_options *options);
 void stress_nested_run(const stress_options *options);
 void stress_signals_run(const stress_options *options);
+void stress_oom_run(const stress_options *options);
 
 #endif // STRESS_SCENARIO_H

@@ -6,10 +6,16 @@
 
 #include "scene.h"
 
+#include <stddef.h>
+#include <time.h>
+
 #include "concurrency/typed.h"
 #include "group.h"
 #include "report.h"
 #include "subject.h"
+
+#define REST_ONE_IN 32
+#define PAUSE_NS 50000
 
 kw_dispatcher *stress_scene_open(void)
 {
@@ -28,6 +34,14 @@ void stress_scene_arm(const stress_options *options)
 {
     kwi_fault_set(options->fault);
     kwi_yield_set(options->delay_one_in);
+}
+
+void stress_scene_rest(stress_worker *worker)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    if (stress_chance(worker, REST_ONE_IN)) {
+        (void)nanosleep(&pause, NULL);
+    }
 }
 
 void stress_scene_end(kw_dispatcher *dispatcher)

@@ -10,6 +10,7 @@
 #include <keyway/dispatcher.h>
 
 #include "options.h"
+#include "worker.h"
 
 // Sizes shrink where a sanitizer makes everything slower.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -30,6 +31,10 @@ kw_dispatcher *stress_scene_open(void);
 // Switches on what the options say: the seeded fault, and the pauses at schedule points. For the
 // moment when everything is prepared.
 void stress_scene_arm(const stress_options *options);
+
+// Now and then a short sleep: where there are more threads than processors, readers that never give
+// way are preempted inside sections, and commits come to a few in a second.
+void stress_scene_rest(stress_worker *worker);
 
 // Reclaims, destroys the dispatcher, and checks that nothing is left of the scenario.
 void stress_scene_end(kw_dispatcher *dispatcher);
