@@ -6,9 +6,11 @@
 
 #include "heap.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include <keyway/allocator.h>
 
@@ -23,6 +25,7 @@ typedef struct habits {
     uint32_t random;
     uint32_t burst; // further ones that fail
     unsigned holds;
+    bool refuses_maps;
     uint64_t failures;
 } habits;
 
@@ -78,6 +81,19 @@ static void heap_free(void *memory, size_t bytes, void *context)
     free(memory);
 }
 
+// What the linker makes of calls of mmap() in the program's own objects (--wrap).
+void *__real_mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset);
+void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset);
+
+void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset)
+{
+    if (me.refuses_maps) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return __real_mmap(address, bytes, protection, flags, file, offset);
+}
+
 void stress_heap_install(void)
 {
     const kw_allocator allocator = {
@@ -109,6 +125,11 @@ void stress_heap_go_on(void)
 void stress_heap_exhaust(bool exhausted)
 {
     atomic_store_explicit(&is_exhausted, exhausted, memory_order_relaxed);
+}
+
+void stress_heap_refuse_maps(bool are_refused)
+{
+    me.refuses_maps = are_refused;
 }
 
 uint64_t stress_heap_failure_count(void)

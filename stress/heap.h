@@ -24,6 +24,11 @@ void stress_heap_go_on(void);
 // While it is exhausted, everything fails for the threads of which anything does.
 void stress_heap_exhaust(bool is_exhausted);
 
+// While they are refused, the calling thread's maps fail, which blocks of threads and pages of
+// announcements lie in. Only those of the program's own objects, of which the library is one here:
+// liburcu-bp ends the process when it cannot map.
+void stress_heap_refuse_maps(bool are_refused);
+
 // Allocations of the calling thread that have failed.
 uint64_t stress_heap_failure_count(void);
 

@@ -12,8 +12,10 @@
 
 #include <keyway/library.h>
 #include <keyway/local.h>
+#include <keyway/object.h>
 
 #include "probe.h"
+#include "subject.h"
 
 #define STRESS_NESTED_COVERS 6  // kernels that cover each other
 #define STRESS_NESTED_CLOSED 24 // libraries that are closed and not drained yet
@@ -23,6 +25,8 @@ typedef struct stress_cover {
     kw_library *library;
     uint64_t id;
     unsigned inside; // calls of the thread that run it
+    const stress_subject *subject;
+    kw_object *object; // holds the library; NULL: none does
 } stress_cover;
 
 typedef struct stress_nester {

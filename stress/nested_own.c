@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <time.h>
 
 #include <keyway/observer.h>
 #include <keyway/transaction.h>
@@ -15,6 +16,7 @@
 #include "subject.h"
 
 #define OBSERVED_CALLS 3
+#define SLOW_NS 300000
 
 static stress_cover *top(void)
 {
@@ -100,12 +102,38 @@ void stress_own_call(int64_t n)
 
 // Changes ----------------------------------------------------------------------------------------
 
-static kw_kernel_descriptor describe(uint64_t id)
+// Now and then a drain in another thread has the time to believe that it is done.
+static void destroy_slowly(void *user_data)
 {
+    const struct timespec pause = {.tv_nsec = SLOW_NS};
+    if (stress_chance(stress_worker_self(), 16)) {
+        (void)nanosleep(&pause, NULL);
+    }
+    stress_subject_destroy(user_data);
+}
+
+static kw_kernel_descriptor describe(stress_cover *made)
+{
+    made->id = stress_subject_fresh_id();
+    stress_subject *subject = stress_subject_create(made->id);
+    made->subject = subject;
     kw_kernel_descriptor kernel = KW_UNBOXED(TYPED_SIGNATURE, own_kernel);
-    kernel.user_data = stress_subject_create(id);
-    kernel.destroy = stress_subject_destroy;
+    kernel.user_data = subject;
+    kernel.destroy = destroy_slowly;
     return kernel;
+}
+
+static stress_cover open_cover(void)
+{
+    kw_error err = KW_ERROR_INIT;
+    stress_cover made = {.library = stress_library_open(stress_nested_group.dispatcher, "cover")};
+    const kw_object_options options = {
+        .struct_size = sizeof options, .type_name = "nested.Thing", .library = made.library};
+    if (stress_chance(stress_nested_me.worker, 4)) {
+        (void)stress_expect(kw_object_create(&options, &made.object, &err), "making an object",
+                            &err);
+    }
+    return made;
 }
 
 void stress_own_cover(void)
@@ -115,9 +143,8 @@ void stress_own_cover(void)
         return;
     }
     kw_error err = KW_ERROR_INIT;
-    stress_cover made = {.library = stress_library_open(stress_nested_group.dispatcher, "cover"),
-                         .id = stress_subject_fresh_id()};
-    kw_kernel_descriptor kernel = describe(made.id);
+    stress_cover made = open_cover();
+    kw_kernel_descriptor kernel = describe(&made);
     (void)stress_expect(kw_library_impl(made.library, me->name, KW_KEY_CPU, &kernel, NULL, &err),
                         "registering inside a call", &err);
     me->covers[me->cover_count++] = made;
@@ -153,6 +180,20 @@ static void check_own_drain(const stress_cover *closed)
     stress_count_add(STRESS_SELF_DRAIN);
 }
 
+// A closed library takes no more registrations.
+static void check_closed(kw_library *library)
+{
+    kw_error err = KW_ERROR_INIT;
+    const kw_kernel_descriptor kernel = KW_UNBOXED(TYPED_SIGNATURE, own_layer);
+    kw_status status =
+        kw_library_impl(library, stress_nested_me.name, KW_KEY_CPU, &kernel, NULL, &err);
+    if (status != KW_LIBRARY_CLOSED) {
+        stress_violation("status", "registering for a closed library answers %s",
+                         kw_status_name(status));
+    }
+    stress_count_add(STRESS_REFUSED);
+}
+
 void stress_own_uncover(void)
 {
     stress_nester *me = &stress_nested_me;
@@ -166,6 +207,9 @@ void stress_own_uncover(void)
     move_to_closed(at);
     stress_count_add(STRESS_COMMIT);
     const stress_cover *closed = &me->closed[me->closed_count - 1];
+    if (stress_chance(me->worker, 4)) {
+        check_closed(closed->library);
+    }
     if (closed->inside > 0) {
         check_own_drain(closed);
     }
@@ -179,9 +223,8 @@ void stress_own_replace(void)
         return;
     }
     kw_error err = KW_ERROR_INIT;
-    stress_cover made = {.library = stress_library_open(stress_nested_group.dispatcher, "cover"),
-                         .id = stress_subject_fresh_id()};
-    kw_kernel_descriptor kernel = describe(made.id);
+    stress_cover made = open_cover();
+    kw_kernel_descriptor kernel = describe(&made);
     kw_transaction *tx = NULL;
     if (!stress_expect(kw_transaction_begin(stress_nested_group.dispatcher, &tx, &err),
                        "beginning a transaction inside a call", &err)) {
@@ -199,16 +242,31 @@ void stress_own_replace(void)
     stress_count_add(STRESS_IMPL);
 }
 
-static bool drain_one(const stress_cover *closed, bool is_outside)
+static void check_drained(const stress_cover *drained)
 {
+    if (drained->inside > 0) {
+        stress_violation("status", "a library is drained while a call runs its kernel");
+    }
+    if (drained->object != NULL) {
+        stress_violation("status", "a library is drained while an object holds it");
+    }
+    if (stress_subject_is_alive(drained->subject)) {
+        stress_violation("status", "a library is drained before a destructor has returned");
+    }
+}
+
+static bool drain_one(stress_cover *closed, bool is_outside)
+{
+    if (closed->object != NULL && (is_outside || stress_chance(stress_nested_me.worker, 2))) {
+        kw_object_release(closed->object);
+        closed->object = NULL;
+    }
     kw_error err = KW_ERROR_INIT;
     uint64_t limit = is_outside ? KW_FOREVER : stress_random(stress_nested_me.worker, 2) * 500000;
     kw_status status = kw_library_drain(closed->library, limit, &err);
     bool is_held = status == KW_BUSY || status == KW_WOULD_WAIT_FOR_SELF;
-    if (closed->inside > 0 && status == KW_OK) {
-        stress_violation("status", "a library is drained while a call runs its kernel");
-    }
     if (status == KW_OK) {
+        check_drained(closed);
         (void)stress_expect(kw_library_destroy(closed->library, &err),
                             "destroying a drained library", &err);
         stress_count_add(STRESS_CLOSE);
@@ -304,9 +362,9 @@ void stress_own_open(unsigned index)
     me->base = stress_library_open(dispatcher, "own");
     (void)stress_expect(kw_library_define(me->base, &definition, NULL, &err),
                         "defining an operator", &err);
-    me->covers[0] = (stress_cover){.library = me->base, .id = stress_subject_fresh_id()};
+    me->covers[0] = (stress_cover){.library = me->base};
     me->cover_count = 1;
-    kw_kernel_descriptor lowest = describe(me->covers[0].id);
+    kw_kernel_descriptor lowest = describe(&me->covers[0]);
     kw_kernel_descriptor layer = KW_UNBOXED(TYPED_SIGNATURE, own_layer);
     (void)stress_expect(kw_library_impl(me->base, me->name, KW_KEY_CPU, &lowest, NULL, &err),
                         "registering a kernel", &err);
@@ -322,6 +380,7 @@ void stress_own_close(void)
     stress_nester *me = &stress_nested_me;
     stress_own_drain(true);
     for (unsigned i = me->cover_count; i > 0; i--) {
+        kw_object_release(me->covers[i - 1].object);
         stress_library_end(me->covers[i - 1].library);
     }
 }

@@ -190,6 +190,7 @@ void stress_oom_run(const stress_options *options)
     stress_workers_start(readers, read_ops, NULL, options);
     stress_workers_start(options->thread_count - readers + 1, stress_oom_serve, NULL, options);
     stress_workers_start(STRESS_OOM_WRITERS, stress_oom_write, NULL, options);
+    stress_workers_start(1, stress_oom_gather, NULL, options);
     stress_watch(exhaust_some_times);
     stress_workers_stop();
     stress_heap_exhaust(false);

@@ -34,6 +34,9 @@ void stress_oom_write(stress_worker *worker);
 // Does everything else that allocates.
 void stress_oom_serve(stress_worker *worker);
 
+// Attaches and nests where nothing can be mapped.
+void stress_oom_gather(stress_worker *worker);
+
 // True if `status` is KW_OK. That, or a failure for want of memory, is all that is legal.
 bool stress_oom_may_fail(kw_status status, const char *what, const kw_error *err);
 

@@ -103,8 +103,14 @@ static void open_in_handler(void)
 {
     kw_error err = KW_ERROR_INIT;
     kw_snapshot snapshot;
+    // Relaxed: the thread's own word.
+    uint64_t pinned = kwi_u64_load_relaxed(&kwi_thread_self->pinned);
     (void)stress_expect(kw_snapshot_open(&snapshot), "opening a snapshot in a handler", &err);
     stress_count_add(STRESS_SNAPSHOT);
+    if (pinned != KWI_NOT_PINNED && snapshot.version != pinned) {
+        stress_violation("version", "a handler's snapshot inside one of version %llu is of %llu",
+                         (unsigned long long)pinned, (unsigned long long)snapshot.version);
+    }
     close_in_handler(&snapshot);
 }
 
