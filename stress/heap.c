@@ -17,7 +17,7 @@
 #include "report.h"
 #include "worker.h"
 
-#define BURST_ONE_IN 4 // failures that begin a burst
+#define BURST_ONE_IN 8 // failures that begin a burst
 #define BURST_LIMIT 30
 
 typedef struct habits {
@@ -32,6 +32,7 @@ typedef struct habits {
 static _Thread_local habits me;
 static atomic_bool is_exhausted;
 static _Atomic uint64_t live_bytes;
+static _Atomic uint64_t live_pieces;
 
 static uint32_t below(uint32_t limit)
 {
@@ -60,6 +61,7 @@ static void *heap_allocate(size_t bytes, void *context)
     void *memory = shall_fail() ? NULL : malloc(bytes);
     if (memory != NULL) {
         atomic_fetch_add_explicit(&live_bytes, bytes, memory_order_relaxed);
+        atomic_fetch_add_explicit(&live_pieces, 1, memory_order_relaxed);
     }
     return memory;
 }
@@ -78,6 +80,7 @@ static void heap_free(void *memory, size_t bytes, void *context)
 {
     (void)context;
     atomic_fetch_sub_explicit(&live_bytes, bytes, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&live_pieces, 1, memory_order_relaxed);
     free(memory);
 }
 
@@ -140,4 +143,9 @@ uint64_t stress_heap_failure_count(void)
 uint64_t stress_heap_live_bytes(void)
 {
     return atomic_load_explicit(&live_bytes, memory_order_relaxed);
+}
+
+uint64_t stress_heap_live_pieces(void)
+{
+    return atomic_load_explicit(&live_pieces, memory_order_relaxed);
 }

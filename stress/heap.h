@@ -32,7 +32,8 @@ void stress_heap_refuse_maps(bool are_refused);
 // Allocations of the calling thread that have failed.
 uint64_t stress_heap_failure_count(void);
 
-// Bytes that the library has, by the heap's own count.
+// What the library has, by the heap's own count: bytes, and in how many pieces.
 uint64_t stress_heap_live_bytes(void);
+uint64_t stress_heap_live_pieces(void);
 
 #endif // STRESS_HEAP_H

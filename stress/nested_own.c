@@ -17,6 +17,7 @@
 
 #define OBSERVED_CALLS 3
 #define SLOW_NS 300000
+#define LIMIT_NS 500000
 
 static stress_cover *top(void)
 {
@@ -262,8 +263,14 @@ static bool drain_one(stress_cover *closed, bool is_outside)
         closed->object = NULL;
     }
     kw_error err = KW_ERROR_INIT;
-    uint64_t limit = is_outside ? KW_FOREVER : stress_random(stress_nested_me.worker, 2) * 500000;
+    uint64_t limit = is_outside || stress_chance(stress_nested_me.worker, 4)
+                         ? KW_FOREVER
+                         : stress_random(stress_nested_me.worker, 2) * LIMIT_NS;
     kw_status status = kw_library_drain(closed->library, limit, &err);
+    if (!is_outside && limit == KW_FOREVER && status != KW_WOULD_WAIT_FOR_SELF) {
+        stress_violation("status", "a drain for ever inside a call answers %s",
+                         kw_status_name(status));
+    }
     bool is_held = status == KW_BUSY || status == KW_WOULD_WAIT_FOR_SELF;
     if (status == KW_OK) {
         check_drained(closed);

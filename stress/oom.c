@@ -23,6 +23,7 @@
 
 #define EXHAUSTED_ONE_IN 50 // milliseconds that begin a time without memory
 #define EXHAUSTED_MS 20
+#define KEPT_PIECES 12
 
 _Static_assert(STRESS_OOM_OPS_EACH == STRESS_STORM_OPS_EACH, "a plan is for so many operators");
 
@@ -167,7 +168,8 @@ static void find_operators(void)
     stress_library_end(library);
 }
 
-static void check_heap(void)
+// The library keeps a few lists for good, however long; what leaks makes many pieces.
+static void check_heap(uint64_t pieces_before)
 {
     kw_statistics now = {.struct_size = sizeof now};
     kw_statistics_get(&now);
@@ -176,6 +178,28 @@ static void check_heap(void)
                          (unsigned long long)now.memory_bytes,
                          (unsigned long long)stress_heap_live_bytes());
     }
+    if (stress_heap_live_pieces() > pieces_before + KEPT_PIECES) {
+        stress_violation("leak", "%llu pieces of memory at the end, %llu at the start",
+                         (unsigned long long)stress_heap_live_pieces(),
+                         (unsigned long long)pieces_before);
+    }
+}
+
+static void hear(const kw_event *event, void *context)
+{
+    (void)event;
+    (void)context;
+}
+
+// Somebody always listens, so that each commit has events to find memory for.
+static void listen(void)
+{
+    kw_error err = KW_ERROR_INIT;
+    uint64_t id = 0; // it goes with the dispatcher
+    const kw_listener listener = {
+        .struct_size = sizeof listener, .event = hear, .wants_lint = true};
+    (void)stress_expect(kw_dispatcher_listen(stress_the_oom.dispatcher, &listener, &id, &err),
+                        "listening", &err);
 }
 
 void stress_oom_run(const stress_options *options)
@@ -183,8 +207,10 @@ void stress_oom_run(const stress_options *options)
     memset(&stress_the_oom, 0, sizeof stress_the_oom);
     exhauster = (stress_worker){.random = options->seed | 1};
     exhausted_ms = 0;
+    uint64_t pieces = stress_heap_live_pieces();
     stress_the_oom.dispatcher = stress_scene_open();
     find_operators();
+    listen();
     stress_scene_arm(options);
     unsigned readers = (options->thread_count + 1) / 2;
     stress_workers_start(readers, read_ops, NULL, options);
@@ -194,6 +220,6 @@ void stress_oom_run(const stress_options *options)
     stress_watch(exhaust_some_times);
     stress_workers_stop();
     stress_heap_exhaust(false);
-    check_heap();
     stress_scene_end(stress_the_oom.dispatcher);
+    check_heap(pieces);
 }

@@ -18,7 +18,7 @@
 #define STRESS_OOM_WRITERS 2 // each with as many operators as a plan has
 #define STRESS_OOM_OPS (STRESS_OOM_WRITERS * STRESS_OOM_OPS_EACH)
 #define STRESS_OOM_OPS_EACH 4
-#define STRESS_OOM_FAIL_ONE_IN 60
+#define STRESS_OOM_FAIL_ONE_IN 300
 
 typedef struct stress_oom {
     kw_dispatcher *dispatcher;
