@@ -399,8 +399,9 @@ static void check_forced_ends(uint64_t before)
                          (unsigned long long)told);
     }
     if (now.snapshot_count != 0 || now.shared_snapshot_count != 0 || now.held_table_count != 0) {
-        stress_violation("leak", "%llu snapshots stay open when all threads have ended",
-                         (unsigned long long)(now.snapshot_count + now.shared_snapshot_count));
+        stress_violation("leak", "%llu and %llu shared snapshots stay when all threads have ended",
+                         (unsigned long long)now.snapshot_count,
+                         (unsigned long long)now.shared_snapshot_count);
     }
     stress_forced_ends_add(wanted);
 }

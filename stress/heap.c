@@ -84,7 +84,8 @@ static void heap_free(void *memory, size_t bytes, void *context)
     free(memory);
 }
 
-// What the linker makes of calls of mmap() in the program's own objects (--wrap).
+// What the linker makes of calls of mmap() in the program's own objects (--wrap), and the names
+// that it wants for it: NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming)
 void *__real_mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset);
 void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset);
 
@@ -96,6 +97,7 @@ void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fi
     }
     return __real_mmap(address, bytes, protection, flags, file, offset);
 }
+// NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
 
 void stress_heap_install(void)
 {

@@ -17,7 +17,7 @@
 
 #define OBSERVED_CALLS 3
 #define SLOW_NS 300000
-#define LIMIT_NS 500000
+#define LIMIT_NS UINT64_C(500000)
 
 static stress_cover *top(void)
 {
