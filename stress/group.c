@@ -67,17 +67,34 @@ static void stage_kernel(kw_transaction *tx, const stress_group *group, kw_libra
 {
     char name[64];
     name_op(group, which, name, sizeof name);
-    kw_kernel_descriptor kernel = key == KW_KEY_CPU ? describe_cpu(group, which)
-                                                    : KW_UNBOXED(TYPED_SIGNATURE, group->autograd);
-    kernel.user_data = stress_subject_create(group->generation | GROUP_BIT);
-    kernel.destroy = stress_subject_destroy;
     kw_error err = KW_ERROR_INIT;
+    bool falls = key != KW_KEY_CPU && stress_group_falls_through(group, group->generation);
+    kw_kernel_descriptor kernel = falls ? KW_FALLTHROUGH()
+                                  : key == KW_KEY_CPU
+                                      ? describe_cpu(group, which)
+                                      : KW_UNBOXED(TYPED_SIGNATURE, group->autograd);
+    if (!falls) {
+        kernel.user_data = stress_subject_create(group->generation | GROUP_BIT);
+        kernel.destroy = stress_subject_destroy;
+    }
     (void)stress_expect(kw_transaction_impl(tx, library, name, key, &kernel, NULL, &err),
                         "staging a kernel", &err);
     stress_count_add(STRESS_IMPL);
 }
 
-static kw_transaction *stage(const stress_group *group, kw_library *library)
+static void stage_fallback(kw_transaction *tx, stress_group *group, kw_library *library)
+{
+    kw_kernel_descriptor kernel = KW_BOXED(group->fallback);
+    kernel.user_data = stress_subject_create(group->generation | GROUP_BIT);
+    kernel.destroy = stress_subject_destroy;
+    kw_error err = KW_ERROR_INIT;
+    (void)stress_expect(kw_transaction_fallback(tx, library, group->fallback_key, &kernel,
+                                                &group->fallback_registration, &err),
+                        "staging a fallback", &err);
+    stress_count_add(STRESS_FALLBACK);
+}
+
+static kw_transaction *begin(const stress_group *group)
 {
     kw_error err = KW_ERROR_INIT;
     kw_transaction *tx = NULL;
@@ -85,11 +102,31 @@ static kw_transaction *stage(const stress_group *group, kw_library *library)
                        "beginning a transaction", &err)) {
         stress_give_up("no transaction can be begun");
     }
+    return tx;
+}
+
+static void stage(kw_transaction *tx, stress_group *group, kw_library *library)
+{
     for (unsigned i = 0; i < group->op_count; i++) {
         stage_kernel(tx, group, library, i, KW_KEY_CPU);
         stage_kernel(tx, group, library, i, KW_KEY_AutogradCPU);
     }
-    return tx;
+    if (group->fallback != NULL) {
+        stage_fallback(tx, group, library);
+    }
+}
+
+// The library of the generation before: closed in the commit of the next one, or covered by it and
+// closed afterwards. A fallback cannot be covered by another library's.
+static void stage_end(kw_transaction *tx, stress_group *group, kw_library *before, bool covers)
+{
+    kw_error err = KW_ERROR_INIT;
+    if (!covers) {
+        (void)stress_expect(kw_transaction_close(tx, before, &err), "staging a close", &err);
+    } else if (group->fallback != NULL) {
+        (void)stress_expect(kw_transaction_remove(tx, before, group->fallback_registration, &err),
+                            "staging a removal", &err);
+    }
 }
 
 static void enter_histories(const stress_group *group)
@@ -114,9 +151,15 @@ static void commit(stress_group *group, kw_transaction *tx, bool defer)
     kw_error err = KW_ERROR_INIT;
     uint64_t version = 0;
     enter_histories(group);
+    if (group->era != NULL) {
+        stress_era_begin(group->era, group->generation);
+    }
     if (stress_expect(kw_transaction_commit(tx, &options, &version, &err),
                       "committing a generation", &err)) {
         settle_histories(group, version);
+        if (group->era != NULL) {
+            stress_era_settle(group->era, group->generation);
+        }
     }
     stress_count_add(STRESS_COMMIT);
     if (defer) {
@@ -142,7 +185,9 @@ void stress_group_open(stress_group *group)
     }
     group->generation = 1;
     group->newest = stress_library_open(group->dispatcher, "generation");
-    commit(group, stage(group, group->newest), false);
+    kw_transaction *tx = begin(group);
+    stage(tx, group, group->newest);
+    commit(group, tx, false);
 }
 
 // Destroys the closed libraries that nobody holds any more.
@@ -169,11 +214,10 @@ void stress_group_commit(stress_group *group, stress_worker *worker)
     kw_library *before = group->newest;
     group->newest = stress_library_open(group->dispatcher, "generation");
     group->generation++;
-    kw_transaction *tx = stage(group, group->newest);
+    kw_transaction *tx = begin(group);
     kw_error err = KW_ERROR_INIT;
-    if (!stress_chance(worker, 4)) { // else the covered ones are taken back afterwards
-        (void)stress_expect(kw_transaction_close(tx, before, &err), "staging a close", &err);
-    }
+    stage_end(tx, group, before, stress_chance(worker, 4));
+    stage(tx, group, group->newest);
     kw_snapshot snapshot;
     bool is_pinned = stress_chance(worker, 8) && kw_snapshot_open(&snapshot) == KW_OK;
     commit(group, tx, stress_chance(worker, 4));

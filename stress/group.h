@@ -13,6 +13,7 @@
 #include <keyway/library.h>
 
 #include "concurrency/typed.h"
+#include "era.h"
 #include "history.h"
 #include "worker.h"
 
@@ -27,7 +28,11 @@ typedef struct stress_group {
     typed_function cpu;          // the kernels; each answers its id
     kw_boxed_function cpu_boxed; // takes turns with `cpu`; NULL: does not
     typed_function autograd;
+    bool falls_through;         // every third generation has a fallthrough in place of `autograd`
+    kw_boxed_function fallback; // for `fallback_key`, replaced with the others; NULL: there is none
+    kw_key fallback_key;
     stress_history *histories; // one an operator; NULL: none is kept
+    stress_era *era;           // told of each generation; NULL: nobody asks
     bool never_waits;          // for calls that hold a library: it is drained once they have ended
 
     const kw_operator *ops[STRESS_GROUP_LIMIT];
@@ -35,6 +40,7 @@ typedef struct stress_group {
     kw_library *newest;                      // holds the kernels
     kw_library *closed[STRESS_CLOSED_LIMIT]; // and not drained yet
     unsigned closed_count;
+    kw_registration fallback_registration; // of the newest generation
     uint64_t generation;
 } stress_group;
 
@@ -46,6 +52,12 @@ void stress_group_commit(stress_group *group, stress_worker *worker);
 
 // Takes everything back.
 void stress_group_close(stress_group *group);
+
+// Whether a generation has a fallthrough in place of its autograd kernels.
+static inline bool stress_group_falls_through(const stress_group *group, uint64_t generation)
+{
+    return group->falls_through && generation % 3 == 0;
+}
 
 // The generation that an id of a group's kernel stands for.
 uint64_t stress_generation_of(uint64_t id);

@@ -82,12 +82,17 @@ static stress_observation expect(const stress_facts *facts, stress_path path, bo
     return answered(facts->cpu, path == STRESS_PATH_AUTOGRAD ? facts->autograd : 0);
 }
 
+bool stress_facts_allow(const stress_facts *facts, const stress_observation *seen)
+{
+    stress_observation wanted = expect(facts, seen->path, seen->is_boxed);
+    return wanted.answer == seen->answer && wanted.id == seen->id &&
+           wanted.autograd == seen->autograd;
+}
+
 static bool matches(const stress_state *state, const stress_observation *seen)
 {
     stress_facts facts = facts_of(state);
-    stress_observation wanted = expect(&facts, seen->path, seen->is_boxed);
-    return wanted.answer == seen->answer && wanted.id == seen->id &&
-           wanted.autograd == seen->autograd;
+    return stress_facts_allow(&facts, seen);
 }
 
 stress_verdict stress_history_check(const stress_history *history, uint64_t first, uint64_t last,

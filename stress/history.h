@@ -71,6 +71,9 @@ typedef struct stress_observation {
     uint64_t autograd; // of the kernel that redispatched to it; 0: none
 } stress_observation;
 
+// Whether the observation is what these facts answer.
+bool stress_facts_allow(const stress_facts *facts, const stress_observation *seen);
+
 void stress_history_enter(stress_history *history, const stress_facts *facts);
 void stress_history_settle(stress_history *history, uint64_t earliest, uint64_t latest);
 

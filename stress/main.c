@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "faults.h"
+#include "heap.h"
 #include "report.h"
 #include "scenario.h"
 #include "worker.h"
@@ -18,6 +19,12 @@ const stress_scenario stress_scenarios[] = {
     {"storm", "operators and kernels come and go while readers check every answer",
      stress_storm_run},
     {"parked", "calls and snapshots stay for long while a writer commits", stress_parked_run},
+    {"torture", "readers measure how many generations old everything is that they run",
+     stress_torture_run},
+    {"churn", "threads come and go in every way while a writer commits", stress_churn_run},
+    {"nested", "kernels call, register, drain and observe inside each other", stress_nested_run},
+    {"signals", "handlers call and open snapshots in readers and writers", stress_signals_run},
+    {"oom", "the allocator fails under everything that allocates", stress_oom_run},
     {NULL, NULL, NULL},
 };
 
@@ -97,6 +104,7 @@ static bool run_all(const stress_options *options)
 
 static bool run_wanted(const stress_options *options)
 {
+    stress_heap_install();
     bool is_clean = strcmp(options->scenario, "all") == 0
                         ? run_all(options)
                         : run_one(options, stress_scenario_find(options->scenario));

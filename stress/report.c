@@ -135,6 +135,11 @@ uint64_t stress_sample(void)
     return statistics.retired_count;
 }
 
+void stress_forced_ends_add(uint64_t count)
+{
+    at_begin.forced_cleanups += count;
+}
+
 void stress_check_end(void)
 {
     if (current->violations > 0) {

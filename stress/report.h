@@ -41,7 +41,25 @@
     X(RECLAIM, "reclaims on demand")                                                               \
     X(PARKED_CALL, "calls parked")                                                                 \
     X(PARKED_OVERTAKEN, "of them overtaken by commits")                                            \
-    X(PARKED_SNAPSHOT, "snapshots parked")
+    X(PARKED_SNAPSHOT, "snapshots parked")                                                         \
+    X(AGE_BEGIN_0, "age 0 when the call began")                                                    \
+    X(AGE_BEGIN_1, "age 1 when the call began, a commit in flight")                                \
+    X(AGE_END_0, "age 0 when the call ended")                                                      \
+    X(AGE_END_1, "age 1 when the call ended")                                                      \
+    X(AGE_END_2, "age 2 to 9 when the call ended")                                                 \
+    X(AGE_END_10, "age 10 to 99 when the call ended")                                              \
+    X(AGE_END_100, "age 100 and more when the call ended")                                         \
+    X(THREAD, "threads that came and went")                                                        \
+    X(FORCED_END, "of them ended inside a call or under a snapshot")                               \
+    X(FORCED_TOLD, "of these told as events")                                                      \
+    X(LATE_CALL, "calls made by destructors at a thread's end")                                    \
+    X(VERY_DEEP, "calls more than 500 levels deep")                                                \
+    X(SELF_DRAIN, "drains of a library from inside its kernel")                                    \
+    X(OBSERVER, "observers that were added inside a call")                                         \
+    X(HANDLER, "signal handlers")                                                                  \
+    X(NO_MEMORY, "failures for want of memory")                                                    \
+    X(EXHAUSTED, "times without any memory")                                                       \
+    X(SERVED, "other uses of memory")
 
 typedef enum stress_count {
 #define STRESS_COUNT_ENUMERATOR(name, text) STRESS_##name,
@@ -74,6 +92,9 @@ uint64_t stress_sample(void);
 // Lets the scenario run for its time, with a live line on a terminal. `each_ms` runs about every
 // millisecond.
 void stress_watch(void (*each_ms)(void));
+
+// So many threads have ended inside a call or under a snapshot on purpose.
+void stress_forced_ends_add(uint64_t count);
 
 // Compares the figures of the library with those at the begin, when all is taken back.
 void stress_check_end(void);

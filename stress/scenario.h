@@ -24,5 +24,10 @@ const stress_scenario *stress_scenario_find(const char *name);
 
 void stress_storm_run(const stress_options *options);
 void stress_parked_run(const stress_options *options);
+void stress_torture_run(const stress_options *options);
+void stress_churn_run(const stress_options *options);
+void stress_nested_run(const stress_options *options);
+void stress_signals_run(const stress_options *options);
+void stress_oom_run(const stress_options *options);
 
 #endif // STRESS_SCENARIO_H

@@ -89,6 +89,11 @@ uint64_t stress_subject_id(const kw_kernel *self)
     return subject->id;
 }
 
+bool stress_subject_is_alive(const stress_subject *subject)
+{
+    return atomic_load_explicit(&subject->canary, memory_order_relaxed) == ALIVE;
+}
+
 uint64_t stress_subject_alive_count(void)
 {
     return atomic_load_explicit(&alive_count, memory_order_relaxed);

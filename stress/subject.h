@@ -11,6 +11,7 @@
 #define STRESS_SUBJECT_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,9 @@ void stress_subject_destroy(void *user_data);
 
 // The id of a running kernel; 0 after a violation: the kernel or its user data is dead.
 uint64_t stress_subject_id(const kw_kernel *self);
+
+// Whether its destructor has not begun its work, for as long as it is not used again.
+bool stress_subject_is_alive(const stress_subject *subject);
 
 uint64_t stress_subject_alive_count(void);
 

@@ -183,7 +183,16 @@ static void opening_and_closing_may_be_interrupted(void)
     library_end(base);
 }
 
-// Threads that attach while the clock strikes, on stacks of their own for signals.
+// Threads that attach while the clock strikes, on stacks of their own for signals. They block them
+// before they end: liburcu-bp then has a mutex for a moment in which signals come through, which a
+// handler's call would wait for.
+
+static void block_signals(void)
+{
+    sigset_t all;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_BLOCK, &all, NULL);
+}
 
 static void *attach_and_end(void *stack)
 {
@@ -192,6 +201,7 @@ static void *attach_and_end(void *stack)
     (void)sigaltstack(&place, NULL);
     check_snapshot();
     check_guard();
+    block_signals();
     (void)sigaltstack(&none, NULL);
     return NULL;
 }
@@ -209,7 +219,6 @@ static void attaching_may_be_interrupted(void)
         (void)pthread_join(thread, NULL);
     }
     set_clock(0);
-    // A handler may attach a thread that has given its block back already; at most one is late.
     uint64_t now = fixture_statistics().thread_blocks;
     CHECK(now <= blocks + 31, "%llu blocks, then %llu", (unsigned long long)blocks,
           (unsigned long long)now);
