@@ -18,6 +18,8 @@ const stress_scenario stress_scenarios[] = {
     {"storm", "operators and kernels come and go while readers check every answer",
      stress_storm_run},
     {"parked", "calls and snapshots stay for long while a writer commits", stress_parked_run},
+    {"fork", "a thread forks at random moments while others call and commit", stress_fork_run},
+    {"plugins", "shared objects are loaded, replaced and unmapped under calls", stress_plugins_run},
     {NULL, NULL, NULL},
 };
 

@@ -21,7 +21,7 @@
 #include "worker.h"
 
 #define VIOLATIONS_PRINTED 10
-#define RESULT_LIMIT 8
+#define RESULT_LIMIT 16
 #define HANG_SECONDS 60
 
 // What the library may keep for good: buffers of its scan, grown once.

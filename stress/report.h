@@ -40,7 +40,19 @@
     X(CLOSE, "libraries closed, drained and destroyed")                                            \
     X(RECLAIM, "reclaims on demand")                                                               \
     X(PARKED_CALL, "calls parked")                                                                 \
-    X(PARKED_SNAPSHOT, "snapshots parked")
+    X(PARKED_SNAPSHOT, "snapshots parked")                                                         \
+    X(HANDLE_CALL, "calls of a kernel by its handle")                                              \
+    X(KERNEL_GONE, "of them whose kernel was gone")                                                \
+    X(PLUGIN_ANSWER, "calls that a plugin answered")                                               \
+    X(ABSENT, "calls that met no kernel, as the plugin was away")                                  \
+    X(LOAD, "plugins loaded")                                                                      \
+    X(REPLACE, "replaced")                                                                         \
+    X(ROLL_BACK, "rolled back")                                                                    \
+    X(UNLOAD, "unloaded")                                                                          \
+    X(STILL_USED, "attempts to unload one that was in use")                                        \
+    X(LOAD_REFUSED, "loads and rollbacks that failed, as they should")                             \
+    X(FORKED, "children, all of which ended well")                                                 \
+    X(SHORT_THREAD, "threads that made one call")
 
 typedef enum stress_count {
 #define STRESS_COUNT_ENUMERATOR(name, text) STRESS_##name,

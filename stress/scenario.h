@@ -24,5 +24,7 @@ const stress_scenario *stress_scenario_find(const char *name);
 
 void stress_storm_run(const stress_options *options);
 void stress_parked_run(const stress_options *options);
+void stress_plugins_run(const stress_options *options);
+void stress_fork_run(const stress_options *options);
 
 #endif // STRESS_SCENARIO_H

@@ -7,6 +7,7 @@
 #include "subject.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 
 #include "report.h"
 
@@ -92,6 +93,25 @@ uint64_t stress_subject_id(const kw_kernel *self)
 uint64_t stress_subject_alive_count(void)
 {
     return atomic_load_explicit(&alive_count, memory_order_relaxed);
+}
+
+static void lock_pool(void)
+{
+    (void)pthread_mutex_lock(&mutex);
+}
+
+static void unlock_pool(void)
+{
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+void stress_subject_survive_forks(void)
+{
+    static bool is_prepared;
+    if (!is_prepared && pthread_atfork(lock_pool, unlock_pool, unlock_pool) != 0) {
+        stress_give_up("there is no room for handlers of fork()");
+    }
+    is_prepared = true;
 }
 
 uint64_t stress_subject_fresh_id(void)

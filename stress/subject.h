@@ -33,6 +33,9 @@ uint64_t stress_subject_id(const kw_kernel *self);
 
 uint64_t stress_subject_alive_count(void);
 
+// From now on children of this process can use subjects too, whoever was making one at the fork.
+void stress_subject_survive_forks(void);
+
 // A number no subject had before. Ids of generations have a bit of their own.
 uint64_t stress_subject_fresh_id(void);
 
