@@ -213,7 +213,6 @@ static void begin(void)
         .cpu = kernel_cpu,
         .autograd = kernel_autograd,
     };
-    stress_subject_survive_forks();
     if (!stress_expect(kw_dispatcher_create(&wanted, &stress_fork_group.dispatcher, &err),
                        "creating a dispatcher", &err)) {
         stress_give_up("there is no dispatcher");

@@ -63,6 +63,7 @@ pid_t stress_fork(stress_fork_way way)
 void stress_fork_begin(void)
 {
     (void)alarm(CHILD_SECONDS);
+    stress_subject_begin_child();
     stress_workers_forget(); // nobody has told this process to stop
 }
 

@@ -5,7 +5,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Subjects come from a pool and return to it, the longest dead first, so that a kernel that runs
-// too long meets a dead one for certain and nothing is read after its free.
+// too long meets a dead one for certain and nothing is read after its free. A child takes its own
+// from the rest of the pool and gives none back: another thread of its parent may have held the lock.
 
 #ifndef STRESS_SUBJECT_H
 #define STRESS_SUBJECT_H
@@ -33,8 +34,8 @@ uint64_t stress_subject_id(const kw_kernel *self);
 
 uint64_t stress_subject_alive_count(void);
 
-// From now on children of this process can use subjects too, whoever was making one at the fork.
-void stress_subject_survive_forks(void);
+// To be called first in a child of a process with threads.
+void stress_subject_begin_child(void);
 
 // A number no subject had before. Ids of generations have a bit of their own.
 uint64_t stress_subject_fresh_id(void);
