@@ -33,7 +33,20 @@
     X(PIN_COPIED, "pin-copied")                                                                    \
     X(SHARED_NOT_SCANNED, "shared-not-scanned")                                                    \
     X(SHARED_RELEASED_FIRST, "shared-released-first")                                              \
-    X(SHARED_SCANNED_APART, "shared-scanned-apart")
+    X(SHARED_SCANNED_APART, "shared-scanned-apart")                                                \
+    X(TABLE_BEFORE_COMPLETE, "table-before-complete")                                              \
+    X(MASK_OF_OTHER_VERSION, "mask-of-other-version")                                              \
+    X(DRAIN_WITHOUT_GRACE_PERIOD, "drain-without-grace-period")                                    \
+    X(RELAXED_SLOT_STORE, "relaxed-slot-store")                                                    \
+    X(RELAXED_POP, "relaxed-pop")                                                                  \
+    X(RELAXED_PUBLICATION, "relaxed-publication")                                                  \
+    X(RELAXED_SCAN, "relaxed-scan")                                                                \
+    X(LOST_FALLTHROUGH_UPDATE, "lost-fallthrough-update")                                          \
+    X(POP_FORGETS_LEVEL, "pop-forgets-level")                                                      \
+    X(CLOSED_NOT_CHECKED, "closed-not-checked")                                                    \
+    X(LEASE_IGNORED, "lease-ignored")                                                              \
+    X(GONE_BEFORE_DESTRUCTOR, "gone-before-destructor")                                            \
+    X(UNMAPPED_BEFORE_DRAINED, "unmapped-before-drained")
 
 typedef enum kwi_fault {
 #define KWI_FAULT_ENUMERATOR(name, text) KWI_FAULT_##name,

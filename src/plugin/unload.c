@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/yield.h"
 #include "library/library.h"
 #include "plugin/facts.h"
 #include "plugin/picture.h"
@@ -123,13 +124,25 @@ static void set_state(kwi_plugin_version *version, uint32_t state, bool is_claim
     kwi_plugins_unlock();
 }
 
+static kw_status drain(kwi_plugin_version *version, uint64_t timeout_ns, kw_error *err)
+{
+    kw_status status = kw_library_drain(version->library, timeout_ns, err);
+    if (KWI_FAULT(UNMAPPED_BEFORE_DRAINED) && status == KW_BUSY) {
+        (void)kwi_plugin_version_unmap(version);
+        version->handle = NULL;
+        version->is_stopped = true; // there is nothing to call any more
+        return KW_OK;
+    }
+    return status;
+}
+
 kw_status kwi_plugin_take_down(kwi_plugin_version *version, uint64_t timeout_ns, kw_error *err)
 {
     kw_error why = KW_ERROR_INIT;
-    kw_status status = kw_library_drain(version->library, 0, &why);
+    kw_status status = drain(version, 0, &why);
     if (status == KW_BUSY && timeout_ns > 0) {
         set_state(version, KW_PLUGIN_DRAINING, true);
-        status = kw_library_drain(version->library, timeout_ns, &why);
+        status = drain(version, timeout_ns, &why);
     }
     if (status != KW_OK) {
         (void)kwi_plugin_fail(version, err, status, "is still in use", &why);

@@ -49,6 +49,15 @@ static inline const kwi_block *kwi_chain_find(const kwi_ptr_cell *root, uint64_t
     return block;
 }
 
+static inline void kwi_slot_store(kwi_ptr_cell *slot, const kwi_block *block)
+{
+    if (KWI_FAULT(RELAXED_SLOT_STORE)) {
+        kwi_ptr_store_relaxed(slot, block); // relaxed: that is the fault
+        return;
+    }
+    kwi_ptr_store_release(slot, block); // [pair: announce]
+}
+
 // The two stores that announce, in the order of R1. [pair: announce]
 static inline void kwi_announce_store(kw_thread *thread, uint32_t depth, kwi_ptr_cell *slot,
                                       const kwi_block *block)
@@ -61,7 +70,7 @@ static inline void kwi_announce_store(kw_thread *thread, uint32_t depth, kwi_ptr
     }
     kwi_u32_store_release(&thread->depth, depth + 1); // [pair: announce]
     KWI_YIELD();
-    kwi_ptr_store_release(slot, block); // [pair: announce]
+    kwi_slot_store(slot, block);
 }
 
 // The plain form, for every case that the fast path leaves: not attached, no room in the block,

@@ -30,15 +30,30 @@ uint64_t kwi_reclaim_ticket(kwi_reclaimer *reclaimer)
     return ++reclaimer->tick;
 }
 
+static uint32_t load_depth(const kwi_thread_block *block)
+{
+    if (KWI_FAULT(RELAXED_SCAN)) {
+        return kwi_u32_load_relaxed(&block->hot.depth); // relaxed: that is the fault
+    }
+    return kwi_u32_load_acquire(&block->hot.depth); // [pair: announce]
+}
+
+static uintptr_t load_announced(const kwi_ptr_cell *slot)
+{
+    if (KWI_FAULT(RELAXED_SCAN)) {
+        return (uintptr_t)kwi_ptr_load_relaxed(slot); // relaxed: that is the fault
+    }
+    return (uintptr_t)kwi_ptr_load_acquire(slot); // [pair: announce]
+}
+
 static bool scan_thread(kwi_words *announced, kwi_thread_block *block)
 {
-    uint32_t depth = kwi_u32_load_acquire(&block->hot.depth); // [pair: announce]
+    uint32_t depth = load_depth(block);
     uint32_t first = KWI_FAULT(TOP_ANNOUNCEMENT_ONLY) && depth > 0 ? depth - 1 : 0;
     for (uint32_t i = first; i < depth; i++) {
         const kwi_ptr_cell *slot = kwi_thread_inside(block, i, false);
         KWI_ASSERT(slot != NULL); // its chunk is linked before the depth that needs it rises
-        uintptr_t address = (uintptr_t)kwi_ptr_load_acquire(slot); // [pair: announce]
-        if (!kwi_words_add(announced, address)) {
+        if (!kwi_words_add(announced, load_announced(slot))) {
             return false;
         }
     }

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+#include "base/yield.h"
 #include "registry/observer.h"
 #include "registry/world.h"
 
@@ -70,6 +71,10 @@ static void run_destructor(kwi_registration *registration) KWI_REQUIRES(kwi_role
         return;
     }
     registration->burial = KWI_BURIAL_BEGUN;
+    if (KWI_FAULT(GONE_BEFORE_DESTRUCTOR)) {
+        registration->owner->alive_count--;
+        registration->owner = NULL; // it may be freed now
+    }
     kwi_world_unlock();
     kernel->destroy(kernel->base.user_data);
     kwi_world_lock();
@@ -77,7 +82,9 @@ static void run_destructor(kwi_registration *registration) KWI_REQUIRES(kwi_role
 
 static void free_record(kwi_registration *registration) KWI_REQUIRES(kwi_role_writer)
 {
-    registration->owner->alive_count--;
+    if (!KWI_FAULT(GONE_BEFORE_DESTRUCTOR) || registration->owner != NULL) {
+        registration->owner->alive_count--;
+    }
     if (registration->kind == KWI_REGISTRATION_DEFINITION) {
         kwi_definition_free((kwi_definition *)(void *)registration);
         return;

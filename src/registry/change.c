@@ -76,7 +76,7 @@ static const kwi_registration *registration_of(const kwi_kernel *kernel)
 
 static kw_status check_open(const kwi_owner *owner, kw_error *err) KWI_REQUIRES(kwi_role_writer)
 {
-    if (owner->is_closed) {
+    if (owner->is_closed && !KWI_FAULT(CLOSED_NOT_CHECKED)) {
         return kwi_fail(err, KW_LIBRARY_CLOSED,
                         "library %s is closed and registers nothing more; create a new one",
                         owner->name);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/yield.h"
 #include "registry/dispatcher.h"
 #include "registry/error_kernels.h"
 #include "registry/observer.h"
@@ -131,7 +132,8 @@ static size_t collect(const kw_operator *op, kwi_candidate *candidates)
                 .kernel = &kernel->base,
                 .unboxed = entry_function(op, kernel),
                 .key = kernel->key,
-                .fallthrough = kernel->kind == KW_KERNEL_FALLTHROUGH,
+                .fallthrough =
+                    kernel->kind == KW_KERNEL_FALLTHROUGH && !KWI_FAULT(LOST_FALLTHROUGH_UPDATE),
             };
         }
     }
@@ -180,14 +182,27 @@ static void retain_names(const kw_table *table) KWI_REQUIRES(kwi_role_writer)
     kwi_observers_retain(table);
 }
 
+static void store_root(kw_operator *op, const kw_table *table) KWI_REQUIRES(kwi_role_writer)
+{
+    if (KWI_FAULT(RELAXED_PUBLICATION)) {
+        kwi_ptr_store_relaxed(&op->table, table); // relaxed: that is the fault
+        return;
+    }
+    kwi_ptr_store_release(&op->table, table); // [pair: table-publish]
+}
+
 void kwi_operator_publish(kw_operator *op, kw_table *take_table, uint64_t version)
 {
     kw_table *old = kwi_ptr_load_relaxed(&op->table); // relaxed: written under this lock
+    if (KWI_FAULT(TABLE_BEFORE_COMPLETE)) {
+        store_root(op, take_table);
+        KWI_YIELD_OFTEN();
+    }
     retain_names(take_table);
     take_table->block.version = version;
     op->was_defined |= take_table->definition != NULL;
     kwi_ptr_store_relaxed(&take_table->block.older, old); // relaxed: the next store publishes it
-    kwi_ptr_store_release(&op->table, take_table);        // [pair: table-publish]
+    store_root(op, take_table);
     if (old->block.state == KWI_BLOCK_NEWEST) {
         kwi_retire(&kwi_the_world.reclaimer, &old->block, &take_table->block, version);
     }

@@ -103,14 +103,17 @@ static void run_pass(uint64_t ticket, kwi_registration **dead) KWI_REQUIRES(kwi_
     free_old_arrays();
 }
 
-void kwi_world_unlock_and_reclaim(kwi_registration *dead)
+// Gives up the lock, waits for a grace period, which only a seeded fault leaves out, and reclaims.
+static void reclaim(kwi_registration *dead, bool waits) KWI_RELEASES(kwi_role_writer)
 {
     kwi_burial burial;
     kwi_burial_begin(&burial);
     kwi_burial_add(&burial, dead);
     uint64_t ticket = kwi_reclaim_ticket(&kwi_the_world.reclaimer);
     kwi_world_unlock();
-    kwi_grace_period();
+    if (waits) {
+        kwi_grace_period();
+    }
     KWI_YIELD_OFTEN();
     kwi_world_lock();
     kwi_forced_news news;
@@ -123,6 +126,11 @@ void kwi_world_unlock_and_reclaim(kwi_registration *dead)
     kwi_forced_news_tell(&news);
 }
 
+void kwi_world_unlock_and_reclaim(kwi_registration *dead)
+{
+    reclaim(dead, true);
+}
+
 void kwi_world_unlock_and_bury(kwi_registration *dead)
 {
     kwi_burial burial;
@@ -133,12 +141,13 @@ void kwi_world_unlock_and_bury(kwi_registration *dead)
 
 void kwi_world_reclaim(void)
 {
+    const bool waits = !KWI_FAULT(DRAIN_WITHOUT_GRACE_PERIOD);
     int cancel = kwi_cancel_hold();
     kwi_world_lock();
-    kwi_world_unlock_and_reclaim(NULL);
+    reclaim(NULL, waits);
     kwi_world_lock();
     if (kwi_reclaim_wants_grace(&kwi_the_world.reclaimer)) {
-        kwi_world_unlock_and_reclaim(NULL);
+        reclaim(NULL, waits);
     } else {
         kwi_world_unlock();
     }

@@ -88,6 +88,13 @@ KW_API KW_COLD kw_status kw_call_refused(const kw_operator *op);
 /// Appends the operator to the chain of the thread's text and returns `status`.
 KW_API KW_COLD kw_status kw_call_failed(const kw_operator *op, kw_status status);
 
+#ifdef KWI_TESTING
+// What a test build of the library puts in the place of two steps below: schedule points and seeded
+// faults. See src/call/seeded.c.
+const kw_table *kwi_seeded_table(const kw_table *announced);
+void kwi_seeded_end(kw_thread *thread, uint32_t depth);
+#endif
+
 /// The depth that kw_call_end() goes back to.
 static inline uint32_t kw_call_depth(kw_call call)
 {
@@ -106,13 +113,20 @@ static inline const kw_entry *kw_call_select(kw_call call, kw_keyset argument_ke
     unsigned backend_number = kw_keyset_backend_number(keys);
     keys.bits &= kwi_table_mask(call.table, backend_number).bits;
     *out_keys = keys;
+#ifdef KWI_TESTING
+    call.table = kwi_seeded_table(call.table);
+#endif
     return kwi_table_entry(call.table, kw_keyset_slot_with(keys, backend_number));
 }
 
 /// Ends a call. The kernel's effects come before the store; whatever it left announced is healed.
 static inline void kw_call_end(kw_call call, uint32_t depth)
 {
+#ifdef KWI_TESTING
+    kwi_seeded_end(call.thread, depth);
+#else
     kwi_u32_store_release(&call.thread->depth, depth); // [pair: announce]
+#endif
 }
 
 /// What kw_redispatch_table() answers where calls are nested deeper than a thread's block holds.
