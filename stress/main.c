@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "exit.h"
 #include "faults.h"
 #include "heap.h"
 #include "report.h"
@@ -25,6 +26,11 @@ const stress_scenario stress_scenarios[] = {
     {"nested", "kernels call, register, drain and observe inside each other", stress_nested_run},
     {"signals", "handlers call and open snapshots in readers and writers", stress_signals_run},
     {"oom", "the allocator fails under everything that allocates", stress_oom_run},
+    {"fork", "a thread forks at random moments while others call and commit", stress_fork_run},
+    {"plugins", "shared objects are loaded, replaced and unmapped under calls", stress_plugins_run},
+    {"exit", "processes end in every order while their threads call and commit", stress_exit_run},
+    {"user", "your own plugin under all of that: --plugin FILE --op NAME --keys SET",
+     stress_user_run},
     {NULL, NULL, NULL},
 };
 
@@ -85,19 +91,25 @@ static bool run_one(const stress_options *options, const stress_scenario *scenar
     return is_clean;
 }
 
+// The scenario "user" is about a plugin of the user's.
+static bool can_run(const stress_options *options, const stress_scenario *scenario)
+{
+    return scenario->run != stress_user_run || options->plugin != NULL;
+}
+
 // All scenarios share the time.
 static bool run_all(const stress_options *options)
 {
     static stress_options share;
     share = *options;
     unsigned count = 0;
-    while (stress_scenarios[count].name != NULL) {
-        count++;
+    for (const stress_scenario *each = stress_scenarios; each->name != NULL; each++) {
+        count += can_run(options, each) ? 1 : 0;
     }
     share.seconds = options->seconds / count;
     bool is_clean = true;
-    for (unsigned i = 0; i < count && is_clean; i++) {
-        is_clean = run_one(&share, &stress_scenarios[i]);
+    for (const stress_scenario *each = stress_scenarios; each->name != NULL && is_clean; each++) {
+        is_clean = !can_run(options, each) || run_one(&share, each);
     }
     return is_clean;
 }
@@ -115,6 +127,9 @@ static bool run_wanted(const stress_options *options)
 int main(int argc, char **argv)
 {
     stress_options options;
+    if (argc > 1 && strcmp(argv[1], STRESS_EXIT_OPTION) == 0) {
+        return stress_exit_child(argc, argv);
+    }
     switch (stress_options_parse(argc, argv, &options)) {
     case STRESS_OPTIONS_DONE:
         return 0;
@@ -128,6 +143,10 @@ int main(int argc, char **argv)
     }
     if (options.json != NULL && !stress_report_json(options.json)) { // not after a long run
         (void)fprintf(stderr, "keyway-stress: %s cannot be written\n", options.json);
+        return 2;
+    }
+    bool is_user = options.plugin != NULL || strcmp(options.scenario, "user") == 0;
+    if (is_user && !stress_user_prepare(&options)) {
         return 2;
     }
     bool is_clean = run_wanted(&options);

@@ -52,6 +52,10 @@ static void print_help(void)
         "                   --fault, that one only\n"
         "  --runs N         with --faults: so many seeds each, and the median of the times\n"
         "  --markdown       with --faults: the table as documents have it\n"
+        "  --plugin FILE    your own plugin, under all of it: the scenario user\n"
+        "  --op NAME        its operator; a whole declaration if the plugin does not define it\n"
+        "  --keys SET       the keys to call it with (default: CPU)\n"
+        "  --varies         it may answer differently each time\n"
         "  --list           lists scenarios and faults\n"
         "  --help           prints this\n"
         "\n"
@@ -160,6 +164,18 @@ static bool parse_option(int letter, const char *text, stress_options *options)
         parsed = parse_number("runs", text, STRESS_RUN_LIMIT, &number);
         options->run_count = (unsigned)number;
         return parsed && (number > 0 || refuse("runs", text, "at least one is needed"));
+    case 'p':
+        options->plugin = text;
+        return true;
+    case 'o':
+        options->op = text;
+        return true;
+    case 'k':
+        options->keys = text;
+        return true;
+    case 'v':
+        options->varies = true;
+        return true;
     default:
         return false;
     }
@@ -173,7 +189,7 @@ static stress_options defaults(void)
     long half = processors / 2;
     unsigned threads = half > LEAST_THREADS ? (unsigned)half : LEAST_THREADS;
     return (stress_options){
-        .scenario = "all",
+        .keys = "CPU",
         .seconds = DEFAULT_SECONDS,
         .thread_count = threads < MOST_THREADS ? threads : MOST_THREADS,
         .seed = (uint32_t)time(NULL),
@@ -195,6 +211,10 @@ stress_parse_result stress_options_parse(int argc, char **argv, stress_options *
         {"faults", no_argument, NULL, 'F'},
         {"markdown", no_argument, NULL, 'm'},
         {"runs", required_argument, NULL, 'u'},
+        {"plugin", required_argument, NULL, 'p'},
+        {"op", required_argument, NULL, 'o'},
+        {"keys", required_argument, NULL, 'k'},
+        {"varies", no_argument, NULL, 'v'},
         {"list", no_argument, NULL, 'l'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
@@ -216,6 +236,9 @@ stress_parse_result stress_options_parse(int argc, char **argv, stress_options *
         (void)refuse("", argv[optind], "no option begins like this");
         return STRESS_OPTIONS_REFUSED;
     }
+    if (options.scenario == NULL) {
+        options.scenario = options.plugin != NULL ? "user" : "all";
+    }
     *out_options = options;
     return STRESS_OPTIONS_PARSED;
 }
@@ -227,6 +250,13 @@ void stress_options_print(const stress_options *options, const char *scenario, F
         scenario, options->thread_count, options->seconds, options->seed, options->delay_one_in);
     if (options->fault != KWI_FAULT_NONE) {
         (void)fprintf(file, " --fault %s", stress_fault_name(options->fault));
+    }
+    if (options->plugin != NULL) {
+        (void)fprintf(file, " --plugin '%s' --keys '%s'%s", options->plugin, options->keys,
+                      options->varies ? " --varies" : "");
+    }
+    if (options->plugin != NULL && options->op != NULL) {
+        (void)fprintf(file, " --op '%s'", options->op);
     }
     (void)fputc('\n', file);
 }

@@ -26,6 +26,12 @@ typedef struct stress_options {
     bool proves_faults; // runs every fault and expects that each is caught
     bool is_markdown;   // and prints the table as documents have it
     unsigned run_count; // and repeats each proof so often
+
+    // Of the scenario "user".
+    const char *plugin; // a file; NULL: none
+    const char *op;     // a name, or a whole declaration; NULL: the only one that it has
+    const char *keys;
+    bool varies; // the operator may answer differently each time
 } stress_options;
 
 typedef enum stress_parse_result {

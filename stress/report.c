@@ -108,6 +108,14 @@ void stress_violation(const char *oracle, const char *format, ...)
     stress_stop();
 }
 
+unsigned stress_violation_count(void)
+{
+    (void)pthread_mutex_lock(&mutex);
+    unsigned count = current->violations;
+    (void)pthread_mutex_unlock(&mutex);
+    return count;
+}
+
 void stress_give_up(const char *why)
 {
     (void)fprintf(stderr, "keyway-stress: %s\n", why);
@@ -199,7 +207,8 @@ static void check_progress(double elapsed)
 {
     static uint64_t seen;
     static double seen_at;
-    uint64_t total = call_total() + stress_count_total(STRESS_COMMIT);
+    uint64_t total =
+        call_total() + stress_count_total(STRESS_COMMIT) + stress_count_total(STRESS_ENDED);
     if (total != seen || elapsed < seen_at) {
         seen = total;
         seen_at = elapsed;

@@ -59,7 +59,21 @@
     X(HANDLER, "signal handlers")                                                                  \
     X(NO_MEMORY, "failures for want of memory")                                                    \
     X(EXHAUSTED, "times without any memory")                                                       \
-    X(SERVED, "other uses of memory")
+    X(SERVED, "other uses of memory")                                                              \
+    X(HANDLE_CALL, "calls of a kernel by its handle")                                              \
+    X(KERNEL_GONE, "of them whose kernel was gone")                                                \
+    X(PLUGIN_ANSWER, "calls that a plugin answered")                                               \
+    X(ABSENT, "calls that met no kernel, as the plugin was away")                                  \
+    X(LOAD, "plugins loaded")                                                                      \
+    X(REPLACE, "replaced")                                                                         \
+    X(ROLL_BACK, "rolled back")                                                                    \
+    X(UNLOAD, "unloaded")                                                                          \
+    X(STILL_USED, "attempts to unload one that was in use")                                        \
+    X(LOAD_REFUSED, "loads and rollbacks that failed, as they should")                             \
+    X(FORKED, "children, all of which ended well")                                                 \
+    X(SHORT_THREAD, "threads that made one call")                                                  \
+    X(ENDED, "processes that have ended")                                                          \
+    X(STARVED, "calls and changes refused for want of memory")
 
 typedef enum stress_count {
 #define STRESS_COUNT_ENUMERATOR(name, text) STRESS_##name,
@@ -82,6 +96,8 @@ bool stress_report_json(const char *path);
 // Records a violation, says so at once, and stops the scenario. With a seeded fault the program
 // ends here: what the fault has broken must not run on.
 void stress_violation(const char *oracle, const char *format, ...) KW_PRINTF(2, 3);
+
+unsigned stress_violation_count(void);
 
 // Ends the program with status 1: the scenario cannot go on.
 _Noreturn void stress_give_up(const char *why);

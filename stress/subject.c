@@ -7,24 +7,37 @@
 #include "subject.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 
 #include "report.h"
 
 #define POOL_COUNT 32768
+#define CHILD_COUNT 1024 // of a child and its children
 #define ALIVE UINT64_C(0x600d600d600d600d)
 #define DEAD UINT64_C(0xdeaddeaddeaddead)
 #define DEAD_ID UINT64_C(0xdddddddddddddddd)
 
-static stress_subject pool[POOL_COUNT];
+static stress_subject pool[POOL_COUNT + CHILD_COUNT];
 static size_t fresh_count; // how many of the pool were ever used
 static stress_subject *longest_dead;
 static stress_subject *latest_dead;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // of the pool
 static _Atomic uint64_t alive_count;
 static _Atomic uint64_t newest_id;
+static bool is_child;
+static atomic_size_t child_count;
+
+static stress_subject *take_in_child(void)
+{
+    size_t index = atomic_fetch_add(&child_count, 1);
+    return index < CHILD_COUNT ? &pool[POOL_COUNT + index] : NULL;
+}
 
 static stress_subject *take(void)
 {
+    if (is_child) {
+        return take_in_child();
+    }
     (void)pthread_mutex_lock(&mutex);
     stress_subject *taken = NULL;
     if (fresh_count < POOL_COUNT) {
@@ -64,6 +77,9 @@ void stress_subject_destroy(void *user_data)
     }
     dying->id = DEAD_ID; // a plain word: ThreadSanitizer sees a kernel that runs too long
     atomic_fetch_sub_explicit(&alive_count, 1, memory_order_relaxed);
+    if (is_child) {
+        return;
+    }
     (void)pthread_mutex_lock(&mutex);
     if (latest_dead != NULL) {
         latest_dead->next = dying;
@@ -97,6 +113,11 @@ bool stress_subject_is_alive(const stress_subject *subject)
 uint64_t stress_subject_alive_count(void)
 {
     return atomic_load_explicit(&alive_count, memory_order_relaxed);
+}
+
+void stress_subject_begin_child(void)
+{
+    is_child = true;
 }
 
 uint64_t stress_subject_fresh_id(void)

@@ -5,7 +5,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Subjects come from a pool and return to it, the longest dead first, so that a kernel that runs
-// too long meets a dead one for certain and nothing is read after its free.
+// too long meets a dead one for certain and nothing is read after its free. A child takes its own
+// from the rest of the pool and gives none back: another thread of its parent may have held the
+// lock.
 
 #ifndef STRESS_SUBJECT_H
 #define STRESS_SUBJECT_H
@@ -36,6 +38,9 @@ uint64_t stress_subject_id(const kw_kernel *self);
 bool stress_subject_is_alive(const stress_subject *subject);
 
 uint64_t stress_subject_alive_count(void);
+
+// To be called first in a child of a process with threads.
+void stress_subject_begin_child(void);
 
 // A number no subject had before. Ids of generations have a bit of their own.
 uint64_t stress_subject_fresh_id(void);
