@@ -8,10 +8,12 @@
 //
 // A d_step is one step: one store or one load of a word that other threads touch, together with what
 // is private to its thread or guarded by a lock that it holds. Steps of threads interleave in every
-// order. Two things are joined with a step that they do not belong to: what a thread reads of a
+// order. Three things are joined with a step that they do not belong to. What a thread reads of a
 // table is looked at together with its next step, since a table that is freed once stays so and a
-// later look finds at least the same defects; and what a critical section of a lock ends with, with
-// giving the lock up.
+// later look finds at least the same defects. What a critical section of a lock begins or ends with
+// is joined with taking the lock or giving it up, since nobody else can come in between. The
+// destructors of one burial begin together, and return together with the count of what is gone,
+// which is the latest that they may.
 //
 // Note [Generations]
 //
