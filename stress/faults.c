@@ -31,6 +31,7 @@ static const kwi_fault all_faults[] = {
 typedef struct control {
     stress_way way;
     stress_outcome outcome;
+    double seconds; // of the longest
     char text[160];
 } control;
 
@@ -43,7 +44,7 @@ static stress_trial trial; // the latest
 
 // Controls ---------------------------------------------------------------------------------------
 
-static const control *find_control(const stress_way *way)
+static control *find_control(const stress_way *way)
 {
     for (unsigned i = 0; i < control_count; i++) {
         if (controls[i].way.kind == way->kind && strcmp(controls[i].way.what, way->what) == 0) {
@@ -64,6 +65,16 @@ static void tell_control(const stress_way *way)
     }
 }
 
+static bool run_control(control *of, double seconds)
+{
+    stress_trial_run(&of->way, KWI_FAULT_NONE, seconds, options->seed, options, &trial);
+    tell_control(&of->way);
+    of->outcome = trial.outcome;
+    of->seconds = trial.seconds;
+    memcpy(of->text, trial.text, sizeof of->text);
+    return of->outcome == STRESS_CLEAN;
+}
+
 // Whether the way finds nothing where there is nothing; once for each way. A case of the unit tests
 // has its own control.
 static bool is_usable(const stress_way *way, const char **out_text)
@@ -71,35 +82,39 @@ static bool is_usable(const stress_way *way, const char **out_text)
     if (way->kind == STRESS_WAY_UNIT) {
         return true;
     }
-    const control *done = find_control(way);
+    control *done = find_control(way);
     if (done == NULL && control_count < CONTROL_LIMIT) {
         double seconds = options->seconds;
-        if (way->kind == STRESS_WAY_SCENARIO) {
+        if (stress_way_is_random(way)) {
             seconds = options->fault == KWI_FAULT_NONE ? CONTROL_SECONDS : SHORT_CONTROL_SECONDS;
         }
-        stress_trial_run(way, KWI_FAULT_NONE, seconds, options->seed, options, &trial);
-        tell_control(way);
-        control *made = &controls[control_count++];
-        *made = (control){.way = *way, .outcome = trial.outcome};
-        memcpy(made->text, trial.text, sizeof made->text);
-        done = made;
+        done = &controls[control_count++];
+        *done = (control){.way = *way};
+        (void)run_control(done, seconds);
     }
     *out_text = done != NULL ? done->text : "too many ways";
     return done != NULL && done->outcome == STRESS_CLEAN;
 }
 
+// A find says something only if a run without the fault that is as long finds nothing.
+static bool is_confirmed(const stress_way *way, double seconds)
+{
+    control *done = stress_way_is_random(way) ? find_control(way) : NULL;
+    return done == NULL || done->seconds >= seconds || run_control(done, seconds);
+}
+
 // Proofs -----------------------------------------------------------------------------------------
 
 // Tries one way; other seeds follow one that did not find the fault.
-static bool try_way(const stress_way *way, kwi_fault fault, double seconds, uint32_t seed,
-                    double *spent)
+static bool try_way(const stress_way *way, double seconds, uint32_t seed, stress_verdict *out)
 {
-    unsigned tries = way->kind == STRESS_WAY_SCENARIO ? TRIES : 1;
+    unsigned tries = stress_way_is_random(way) ? TRIES : 1;
     for (unsigned i = 0; i < tries; i++) {
-        stress_trial_run(way, fault, seconds / tries, seed + i, options, &trial);
-        *spent += trial.seconds;
+        stress_trial_run(way, out->fault, seconds / tries, seed + i, options, &trial);
+        out->seconds += trial.seconds;
         if (trial.outcome == STRESS_FOUND) {
-            return true;
+            (void)snprintf(out->text, sizeof out->text, "%s", trial.text);
+            return is_confirmed(way, trial.seconds);
         }
     }
     return false;
@@ -115,25 +130,34 @@ static unsigned way_count(const stress_proof *proof)
     return count;
 }
 
-// The ways share the time. The verdict's seconds are those of the way that caught the fault.
-static void prove_once(kwi_fault fault, uint32_t seed, stress_verdict *out)
+static void add_reason(stress_verdict *to, const char *why)
 {
-    const stress_proof *proof = stress_proof_find(fault);
+    char name[160];
+    size_t used = strlen(to->text);
+    stress_way_name(&to->way, name, sizeof name);
+    (void)snprintf(to->text + used, sizeof to->text - used, "%s%s: %s", used > 0 ? "; " : "", name,
+                   why);
+}
+
+// The ways share the time. The verdict's seconds are those of the way that caught the fault.
+static void prove_once(uint32_t seed, stress_verdict *out)
+{
+    const stress_proof *proof = stress_proof_find(out->fault);
     unsigned count = way_count(proof);
-    double all_spent = 0;
-    (void)snprintf(out->text, sizeof out->text, "no way to catch it is listed");
+    double spent = 0;
+    (void)snprintf(out->text, sizeof out->text, "%s", count == 0 ? "no way is listed" : "");
     for (unsigned i = 0; i < count && !out->is_caught; i++) {
-        double spent = 0;
-        const char *text = trial.text;
+        const char *why = trial.text;
         out->way = proof->ways[i];
-        if (is_usable(&out->way, &text)) {
-            double share = (options->seconds - all_spent) / (count - i);
-            out->is_caught = try_way(&out->way, fault, share, seed, &spent);
-            text = trial.text;
+        out->seconds = 0;
+        if (is_usable(&out->way, &why)) {
+            out->is_caught =
+                try_way(&out->way, (options->seconds - spent) / (count - i), seed, out);
         }
-        all_spent += spent;
-        out->seconds = spent;
-        (void)snprintf(out->text, sizeof out->text, "%s", text);
+        if (!out->is_caught) {
+            add_reason(out, why);
+        }
+        spent += out->seconds;
     }
 }
 
@@ -153,10 +177,9 @@ static stress_verdict prove(kwi_fault fault)
     stress_verdict verdict = {.fault = fault};
     do {
         verdict.is_caught = false;
-        prove_once(fault, options->seed + count * TRIES, &verdict);
+        prove_once(options->seed + count * TRIES, &verdict);
         seconds[count++] = verdict.seconds;
-    } while (verdict.is_caught && verdict.way.kind == STRESS_WAY_SCENARIO &&
-             count < options->run_count);
+    } while (verdict.is_caught && stress_way_is_random(&verdict.way) && count < options->run_count);
     qsort(seconds, count, sizeof *seconds, compare_seconds);
     verdict.seconds = seconds[count / 2];
     verdict.run_count = count;

@@ -12,6 +12,10 @@
     {                                                                                              \
         STRESS_WAY_SCENARIO, what                                                                  \
     }
+#define RACE(what)                                                                                 \
+    {                                                                                              \
+        STRESS_WAY_RACE, what                                                                      \
+    }
 #define EXPLORE(what)                                                                              \
     {                                                                                              \
         STRESS_WAY_EXPLORE, what                                                                   \
@@ -38,7 +42,8 @@ static const stress_proof proofs[] = {
     {KWI_FAULT_NO_GRACE_PERIOD, {SCENARIO("storm")}},
     {KWI_FAULT_ANNOUNCE_AFTER_LEAVING,
      {SCENARIO("storm"), REGISTRY("announced_after_the_section")}},
-    {KWI_FAULT_SLOT_BEFORE_DEPTH, {SCENARIO("storm")}},
+    {KWI_FAULT_SLOT_BEFORE_DEPTH,
+     {REGISTRY("slot_written_before_the_depth_rises"), SCENARIO("storm")}},
     {KWI_FAULT_VERSION_BEFORE_TABLES, {SCENARIO("storm")}},
     {KWI_FAULT_LIMIT_WITHOUT_VERSION, {SCENARIO("storm")}},
     {KWI_FAULT_PIN_OUTSIDE_SECTION, {SCENARIO("storm")}},
@@ -61,15 +66,15 @@ static const stress_proof proofs[] = {
     {KWI_FAULT_SHARED_RELEASED_FIRST,
      {REGISTRY("shared_snapshot_released_before_the_pin_is_stored"), SCENARIO("storm")}},
     {KWI_FAULT_SHARED_SCANNED_APART,
-     {SCENARIO("storm"), REGISTRY("list_and_words_scanned_apart")}},
+     {REGISTRY("list_and_words_scanned_apart"), SCENARIO("storm")}},
     {KWI_FAULT_TABLE_BEFORE_COMPLETE,
      {SCENARIO("storm"), REGISTRY("table_published_before_it_is_complete")}},
     {KWI_FAULT_MASK_OF_OTHER_VERSION, {SCENARIO("storm")}},
     {KWI_FAULT_DRAIN_WITHOUT_GRACE_PERIOD, {SCENARIO("storm")}},
-    {KWI_FAULT_RELAXED_SLOT_STORE, {MODEL("relacy")}},
-    {KWI_FAULT_RELAXED_POP, {MODEL("relacy")}},
-    {KWI_FAULT_RELAXED_PUBLICATION, {MODEL("relacy")}},
-    {KWI_FAULT_RELAXED_SCAN, {MODEL("relacy")}},
+    {KWI_FAULT_RELAXED_SLOT_STORE, {MODEL("relacy"), RACE("storm")}},
+    {KWI_FAULT_RELAXED_POP, {MODEL("relacy"), RACE("storm")}},
+    {KWI_FAULT_RELAXED_PUBLICATION, {MODEL("relacy"), RACE("storm")}},
+    {KWI_FAULT_RELAXED_SCAN, {MODEL("relacy"), RACE("storm")}},
     {KWI_FAULT_LOST_FALLTHROUGH_UPDATE, {SCENARIO("storm")}},
     {KWI_FAULT_POP_FORGETS_LEVEL, {SCENARIO("parked"), REGISTRY("end_of_a_call_forgets_a_level")}},
     {KWI_FAULT_CLOSED_NOT_CHECKED, {REGISTRY("closed_library_registers")}},

@@ -14,6 +14,7 @@
 typedef enum stress_way_kind {
     STRESS_WAY_NONE,
     STRESS_WAY_SCENARIO, // `what`: a scenario of this program, and options for it
+    STRESS_WAY_RACE,     // the same in the build of the preset `tsan`, beside this one
     STRESS_WAY_EXPLORE,  // a case of keyway-explore
     STRESS_WAY_UNIT,     // `program suite/case`: a case of a Criterion program, which is its own
                          // control: it switches the fault on itself

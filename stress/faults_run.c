@@ -11,6 +11,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@
 
 // A scenario with a fault that makes it hang ends itself this long after its time.
 #define HANG_SECONDS 35
+
+#define NO_CHANGE 0xffffffffUL // asks personality() what it is
 
 #define SKIPPED 77 // exit status of a test that could not be made here
 #define UNABLE 2   // exit status of what was asked for something it does not know
@@ -39,7 +42,7 @@ static const struct sign {
     {"violation (crash)", "crash"},
     {"broken invariant", "assertion of the library"},
     {"AddressSanitizer", "AddressSanitizer"},
-    {"ThreadSanitizer", "ThreadSanitizer"},
+    {"ThreadSanitizer", "data race"},
 };
 
 typedef struct command {
@@ -107,7 +110,12 @@ static const char *own_folder(void)
 static void make_scenario(command *out, const stress_way *way, double seconds, uint32_t seed,
                           const stress_options *options)
 {
-    (void)strcpy(out->program, "/proc/self/exe");
+    if (way->kind == STRESS_WAY_RACE) {
+        (void)snprintf(out->program, sizeof out->program, "%s/../../tsan/bin/keyway-stress",
+                       own_folder());
+    } else {
+        (void)strcpy(out->program, "/proc/self/exe");
+    }
     add(out, "keyway-stress --scenario");
     add(out, way->what);
     add_number(out, "--threads", options->thread_count);
@@ -132,11 +140,12 @@ static void make_test(command *out, const stress_way *way)
 static void make(command *out, const stress_way *way, kwi_fault fault, double seconds,
                  uint32_t seed, const stress_options *options)
 {
-    *out = (command){.is_killed = way->kind != STRESS_WAY_SCENARIO};
+    *out = (command){.is_killed = !stress_way_is_random(way)};
     switch (way->kind) {
     case STRESS_WAY_NONE:
         break;
     case STRESS_WAY_SCENARIO:
+    case STRESS_WAY_RACE:
         make_scenario(out, way, seconds, seed, options);
         break;
     case STRESS_WAY_EXPLORE:
@@ -175,10 +184,16 @@ static pid_t spawn(const command *what, int output)
     if (what->is_killed) { // with the processes that it starts
         (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     }
+    // Sanitizers of older compilers cannot start where the kernel spreads addresses widely, and go
+    // on after a finding unless they are told.
+    int before = personality(NO_CHANGE);
+    (void)personality((unsigned)before | ADDR_NO_RANDOMIZE);
+    (void)setenv("TSAN_OPTIONS", "halt_on_error=1", 0); // NOLINT(concurrency-mt-unsafe)
     pid_t child = -1;
     if (posix_spawn(&child, what->program, &actions, &attributes, what->arguments, environ) != 0) {
         child = -1;
     }
+    (void)personality((unsigned)before);
     (void)posix_spawnattr_destroy(&attributes);
     (void)posix_spawn_file_actions_destroy(&actions);
     return child;
@@ -272,10 +287,19 @@ static void judge_test_case(stress_trial *trial, int status)
     if (strstr(trial->output, "Tested: 1 ") == NULL) {
         conclude(trial, STRESS_BROKEN, "there is no such case");
     } else if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-        conclude(trial, STRESS_FOUND, "promise kept without the fault, broken with it");
+        conclude(trial, STRESS_FOUND, "its promise is broken");
     } else {
         conclude(trial, STRESS_CLEAN, "the case fails: it does not tell the two apart");
     }
+}
+
+// Whether a run that did not succeed has found something; else it could not be made.
+static bool has_found(const stress_way *way, const stress_trial *trial, int status)
+{
+    if (stress_way_is_random(way) || way->kind == STRESS_WAY_PROGRAM) {
+        return !WIFEXITED(status) || WEXITSTATUS(status) != UNABLE;
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) == 1 && find_violation(trial->output) != NULL;
 }
 
 static void judge(const stress_way *way, stress_trial *trial, int status)
@@ -288,13 +312,10 @@ static void judge(const stress_way *way, stress_trial *trial, int status)
         conclude(trial, STRESS_CLEAN, "nothing found");
     } else if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED) {
         conclude(trial, STRESS_MISSING, trial->output);
-    } else if (WIFEXITED(status) && WEXITSTATUS(status) == UNABLE) {
-        conclude(trial, STRESS_BROKEN, trial->output);
-    } else if (way->kind == STRESS_WAY_SCENARIO || way->kind == STRESS_WAY_PROGRAM ||
-               find_violation(trial->output) != NULL) {
+    } else if (has_found(way, trial, status)) {
         conclude(trial, STRESS_FOUND, find_oracle(trial->output, status));
     } else {
-        conclude(trial, STRESS_BROKEN, trial->output); // it ends without a verdict
+        conclude(trial, STRESS_BROKEN, trial->output);
     }
 }
 
@@ -307,8 +328,9 @@ void stress_trial_run(const stress_way *way, kwi_fault fault, double seconds, ui
     out_trial->output[0] = '\0';
     if (access(what.program, X_OK) != 0) {
         char text[160];
-        (void)snprintf(text, sizeof text, "%s is missing: build all of the preset",
-                       what.count > 0 ? what.arguments[0] : "it");
+        (void)snprintf(text, sizeof text, "%s%s is missing: build all of that preset",
+                       what.count > 0 ? what.arguments[0] : "it",
+                       way->kind == STRESS_WAY_RACE ? " of the preset tsan" : "");
         conclude(out_trial, STRESS_MISSING, text);
         return;
     }
@@ -318,9 +340,13 @@ void stress_trial_run(const stress_way *way, kwi_fault fault, double seconds, ui
 void stress_way_name(const stress_way *way, char *buffer, size_t size)
 {
     static const char *const kinds[] = {
-        [STRESS_WAY_NONE] = "no way",      [STRESS_WAY_SCENARIO] = "scenario",
-        [STRESS_WAY_EXPLORE] = "explorer", [STRESS_WAY_UNIT] = "test",
-        [STRESS_WAY_PROGRAM] = "program",  [STRESS_WAY_MODEL] = "model",
+        [STRESS_WAY_NONE] = "no way",
+        [STRESS_WAY_SCENARIO] = "scenario",
+        [STRESS_WAY_RACE] = "ThreadSanitizer on scenario",
+        [STRESS_WAY_EXPLORE] = "explorer",
+        [STRESS_WAY_UNIT] = "test",
+        [STRESS_WAY_PROGRAM] = "program",
+        [STRESS_WAY_MODEL] = "model",
     };
     const char *what = way->what != NULL ? way->what : "";
     const char *test = way->kind == STRESS_WAY_UNIT ? strchr(what, ' ') : NULL;

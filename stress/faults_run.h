@@ -33,6 +33,12 @@ typedef struct stress_trial {
 void stress_trial_run(const stress_way *way, kwi_fault fault, double seconds, uint32_t seed,
                       const stress_options *options, stress_trial *out_trial);
 
+// Whether a run of the way depends on its seed and its seconds.
+static inline bool stress_way_is_random(const stress_way *way)
+{
+    return way->kind == STRESS_WAY_SCENARIO || way->kind == STRESS_WAY_RACE;
+}
+
 // What the way is called in tables.
 void stress_way_name(const stress_way *way, char *buffer, size_t size);
 

@@ -29,8 +29,7 @@ void stress_verdict_print(const stress_verdict *verdict, const stress_options *o
     } else if (verdict->is_caught) {
         (void)printf("%-31s %7.2f s  %s: %s\n", fault, verdict->seconds, way, verdict->text);
     } else {
-        (void)printf("%-31s %7.2f s  NOT CAUGHT (%s: %s)\n", fault, verdict->seconds, way,
-                     verdict->text);
+        (void)printf("%-31s %7.2f s  NOT CAUGHT (%s)\n", fault, verdict->seconds, verdict->text);
     }
     (void)fflush(stdout);
 }

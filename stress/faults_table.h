@@ -16,7 +16,7 @@ typedef struct stress_verdict {
     kwi_fault fault;
     bool is_caught;
     stress_way way;     // that caught it, or the last one that was tried
-    char text[160];     // by which check, or why not
+    char text[480];     // by which check; or each way and why it has not caught it
     double seconds;     // the median, with several runs
     unsigned run_count; // that the figure is from
 } stress_verdict;

@@ -85,13 +85,24 @@ void kwi_yield_interrupt(const char *place, void (*step)(void))
     interrupting_step = step;
 }
 
-void kwi_yield_often(const char *place)
+static void interrupt(const char *place)
 {
     if (interrupting_step != NULL && strcmp(place, interrupted_place) == 0) {
         void (*step)(void) = interrupting_step;
         interrupting_step = NULL;
         step();
     }
+}
+
+void kwi_yield_here(const char *place)
+{
+    interrupt(place);
+    kwi_yield(1);
+}
+
+void kwi_yield_often(const char *place)
+{
+    interrupt(place);
     kwi_yield(OFTEN_WEIGHT);
 }
 

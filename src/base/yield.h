@@ -5,9 +5,10 @@
 // SPDX-License-Identifier: MIT
 //
 // A schedule point stands where the order of threads matters: KWI_YIELD on the path of every call,
-// KWI_YIELD_OFTEN on the path of commits and snapshots, which are rarer and worth longer waits.
+// KWI_YIELD_HERE there where a test runs a step of its own, KWI_YIELD_OFTEN on the path of commits
+// and snapshots, which are rarer and worth longer waits.
 //
-// Both are empty in the shipped library. A test build compiles every fault in; one at a time is
+// All are empty in the shipped library. A test build compiles every fault in; one at a time is
 // switched on. docs/concurrency.md says which guarantee each fault breaks.
 
 #ifndef KWI_BASE_YIELD_H
@@ -70,16 +71,19 @@ void kwi_yield(uint32_t weight); // waits `weight` times as often
 // Runs `step` when a thread comes to the schedule point in the function named `place`, once: what
 // another thread could do there. NULL: nothing.
 void kwi_yield_interrupt(const char *place, void (*step)(void));
+void kwi_yield_here(const char *place);
 void kwi_yield_often(const char *place);
 
 #define KWI_FAULT(name) kwi_fault_is(KWI_FAULT_##name)
 #define KWI_YIELD() kwi_yield(1)
+#define KWI_YIELD_HERE() kwi_yield_here(__func__)
 #define KWI_YIELD_OFTEN() kwi_yield_often(__func__)
 
 #else
 
 #define KWI_FAULT(name) 0
 #define KWI_YIELD() ((void)0)
+#define KWI_YIELD_HERE() ((void)0)
 #define KWI_YIELD_OFTEN() ((void)0)
 
 #endif

@@ -80,7 +80,7 @@ static inline void kwi_announce_store(kw_thread *thread, uint32_t depth, kwi_ptr
     KWI_SEEN_ANNOUNCE_BEGIN();
     KWI_STEP(DEPTH, &thread->depth);
     kwi_u32_store_release(&thread->depth, depth + 1); // [pair: announce]
-    KWI_YIELD();
+    KWI_YIELD_HERE();
     KWI_STEP(SLOT, slot);
     kwi_slot_store(slot, block);
     KWI_SEEN_ANNOUNCE_END();

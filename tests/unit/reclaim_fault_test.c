@@ -288,6 +288,29 @@ Test(registry_fault, announcements_read_before_pins)
     expect_fault(table_is_kept_when_a_call_takes_over, KWI_FAULT_ANNOUNCEMENTS_BEFORE_PINS);
 }
 
+// What a signal handler does between the two stores.
+static void call_another(void)
+{
+    kw_call call = kw_call_begin(called);
+    kw_call_end(call, kw_call_depth(call));
+}
+
+static bool announcement_survives_a_handler(void)
+{
+    scene in = make();
+    called = make().op;
+    kwi_yield_interrupt("kwi_announce_store", call_another);
+    ongoing = kw_call_begin(in.op);
+    commit_one(&in);
+    KWT_OK(kw_reclaim());
+    return call_keeps_its_table();
+}
+
+Test(registry_fault, slot_written_before_the_depth_rises)
+{
+    expect_fault(announcement_survives_a_handler, KWI_FAULT_SLOT_BEFORE_DEPTH);
+}
+
 static bool table_is_kept_from_the_section_on(void)
 {
     scene in = make();
