@@ -12,6 +12,7 @@
 
 #include "nested.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include <keyway/snapshot.h>
@@ -24,10 +25,12 @@
 #define BUDGET 60
 #define DEEP 45                  // beyond the announcements of a block
 #define VERY_DEEP (19 + 511 + 9) // and of the page after it
+#define VERY_DEEP_LIMIT 2
 
 _Thread_local stress_nester stress_nested_me;
 stress_group stress_nested_group;
 static stress_era era;
+static atomic_uint very_deep_count; // threads that are
 
 // What kernels do --------------------------------------------------------------------------------
 
@@ -167,13 +170,23 @@ void stress_nested_act(int64_t n)
 
 // Threads ----------------------------------------------------------------------------------------
 
-static int64_t choose_depth(stress_worker *worker)
+// The pass keeps a list as long as the most announcements it has met: few go very deep at a time.
+static void nest_very_deep(stress_worker *worker)
+{
+    if (atomic_fetch_add(&very_deep_count, 1) < VERY_DEEP_LIMIT) {
+        stress_count_add(STRESS_VERY_DEEP);
+        do_one(&actions[0], VERY_DEEP + stress_random(worker, DEEP));
+    }
+    atomic_fetch_sub(&very_deep_count, 1);
+}
+
+static void nest_once(stress_worker *worker)
 {
     if (stress_chance(worker, 100)) {
-        stress_count_add(STRESS_VERY_DEEP);
-        return VERY_DEEP + stress_random(worker, DEEP);
+        nest_very_deep(worker);
+    } else {
+        do_one(&actions[0], stress_random(worker, stress_chance(worker, 8) ? DEEP : 6));
     }
-    return stress_chance(worker, 8) ? stress_random(worker, DEEP) : stress_random(worker, 6);
 }
 
 static void nest(stress_worker *worker)
@@ -184,7 +197,7 @@ static void nest(stress_worker *worker)
     stress_own_open(worker->index);
     while (stress_goes_on()) {
         stress_nested_me.budget = BUDGET;
-        do_one(&actions[0], choose_depth(worker));
+        nest_once(worker);
         if (stress_chance(worker, 16) || stress_nested_me.closed_count > STRESS_NESTED_CLOSED / 2) {
             stress_own_drain(true);
         }
