@@ -36,19 +36,28 @@ typedef struct kwi_announced {
     kw_thread *thread;
 } kwi_announced;
 
-// Inside a section: the block of the chain at `root` that the thread may see.
-static inline const kwi_block *kwi_chain_find(const kwi_ptr_cell *root, uint64_t pinned)
+// Inside a section: the newest block of the chain at `root`, and the limit of the thread.
+static inline const kwi_block *kwi_chain_newest(const kwi_ptr_cell *root, uint64_t pinned,
+                                                uint64_t *out_limit)
 {
     KWI_STEP(LOAD_VERSION, &kwi_version.newest);
     uint64_t newest = kwi_u64_load_acquire(&kwi_version.newest); // [pair: version]
-    uint64_t limit = newest < pinned && !KWI_FAULT(LIMIT_WITHOUT_VERSION) ? newest : pinned;
+    *out_limit = newest < pinned && !KWI_FAULT(LIMIT_WITHOUT_VERSION) ? newest : pinned;
     KWI_YIELD();
     KWI_STEP(LOAD_ROOT, root);
     const kwi_block *block = kwi_ptr_load_acquire(root); // [pair: table-publish]
     KWI_YIELD();
-    KWI_SEEN_WHEN(block->version > newest, TABLE_BEFORE_VERSION);
+    return block;
+}
+
+// Inside a section: the block of the chain at `root` that the thread may see.
+static inline const kwi_block *kwi_chain_find(const kwi_ptr_cell *root, uint64_t pinned)
+{
+    uint64_t limit;
+    const kwi_block *block = kwi_chain_newest(root, pinned, &limit);
+    KWI_SEEN_WHEN(block->version > limit && limit != pinned, TABLE_BEFORE_VERSION);
     KWI_SEEN_WHEN(block->version > pinned, OLDER_TABLE);
-    while (KW_UNLIKELY(block->version > limit)) {
+    while (block->version > limit) {
         KWI_STEP(LOAD_OLDER, block);
         block = kwi_ptr_load_acquire(&block->older); // [pair: table-older]
         KWI_YIELD_OFTEN();
@@ -86,9 +95,10 @@ static inline void kwi_announce_store(kw_thread *thread, uint32_t depth, kwi_ptr
     KWI_SEEN_ANNOUNCE_END();
 }
 
-// The plain form, for every case that the fast path leaves: not attached, no room in the block,
-// no membarrier in the kernel. Attaches the thread; needs no memory otherwise, but for nesting
-// deeper than any before it on this thread's block.
+// The plain form, for every case that the fast path leaves: not attached, no room in the block, an
+// older block wanted than the newest, inside a section, no membarrier in the kernel. Attaches the
+// thread; needs no memory otherwise, but for nesting deeper than any before it on this thread's
+// block.
 KW_COLD kwi_announced kwi_announce_slowly(const kwi_ptr_cell *root);
 
 #endif // KWI_RCU_ANNOUNCE_H

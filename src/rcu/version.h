@@ -17,6 +17,7 @@ typedef struct kwi_version_line {
     char padding[56];
 } kwi_version_line;
 
-extern kwi_version_line kwi_version;
+// Hidden, so that calls read it in place and not through the table of addresses.
+extern kwi_version_line kwi_version __attribute__((visibility("hidden")));
 
 #endif // KWI_RCU_VERSION_H
