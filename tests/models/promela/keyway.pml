@@ -148,7 +148,7 @@ init
             run Writer(0, REPLACE_HOST, 1, 3, 0)
         // The long ones.
         :: SCENARIO(EVERYTHING) ->
-            run Nested(0);
+            run Inner(0);
             run Snapshot(1, 0, 1);
             run Writer(0, REPLACE_HOST, 3, 1, 0);
             run Writer(1, REPLACE_HOST, 1, 1, 0)

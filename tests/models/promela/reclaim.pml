@@ -25,7 +25,7 @@ inline scan_pins()
             :: else
             fi
         }
-        printf("the scan has read the list: pins %d\n", pins)
+        printf("the scan has read the list of shared snapshots\n")
     }
     // [code: src/rcu/pins.c scan_threads] [pair: pin]
     d_step {
@@ -33,7 +33,7 @@ inline scan_pins()
         :: thread[0].pinned != NOT_PINNED -> pins = pins | BIT(thread[0].pinned)
         :: else
         fi;
-        printf("the scan has read the pin of thread 0: pins %d\n", pins)
+        printf("the scan reads pin %d of thread 0\n", thread[0].pinned)
     }
     d_step {
         if
@@ -45,7 +45,7 @@ inline scan_pins()
         :: FAULT(IGNORE_PINS) -> pins = 0
         :: else
         fi;
-        printf("the scan has read the pin of thread 1: pins %d\n", pins)
+        printf("the scan reads pin %d of thread 1\n", thread[1].pinned)
     }
 }
 
@@ -176,7 +176,7 @@ inline reclaim_pass(g)
         writer_lock = 1;
         done = (done < ticket_of[g] -> ticket_of[g] : done);
         ticket_of[g] = 0;
-        printf("writer %d takes the lock for a pass; tickets up to %d are done\n", g, done)
+        printf("writer %d takes the lock for a pass\n", g)
     }
     if
     :: retired_count > 0 ->

@@ -40,6 +40,15 @@ proctype Nested(byte me)
     call(1, 0)
 }
 
+// A call in a call, and nothing more: for scenarios with many threads.
+proctype Inner(byte me)
+{
+    CALL_LOCALS;
+    call_begin(0, 0);
+    call(1, 1);
+    call_end(0, 0)
+}
+
 // A signal handler calls operators at one of the three points of an announcement that matter.
 proctype Signalled(byte me)
 {
