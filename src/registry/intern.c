@@ -92,13 +92,22 @@ static bool can_switch(const kw_operator *op, const char *code) KWI_REQUIRES(kwi
     return true;
 }
 
-// Whether an entry that nothing uses is the one that a registration belongs to. One that a refused
-// commit has left was never published, and its signature holds nothing: a boxed kernel that went
-// there would lose its handles as soon as somebody brings another signature.
-static bool is_home(const kw_operator *op, const char *code) KWI_REQUIRES(kwi_role_writer)
+// The entry for a boxed kernel of a name that nothing uses: the one that was in use last, whatever
+// refused commits have left. Those leave entries that were never published, whose signature holds
+// nothing; one without a signature may as well be taken.
+static kw_operator *choose_last(kw_operator *newest) KWI_REQUIRES(kwi_role_writer)
 {
-    bool is_left = op->slot != NULL && kwi_operator_newest(op)->block.state == KWI_BLOCK_PERMANENT;
-    return has_code(op, code) && (code != NULL || !is_left);
+    kw_operator *last = NULL;
+    uint64_t version = 0;
+    for (kw_operator *op = newest; op != NULL; op = op->previous) {
+        const kwi_block *block = &kwi_operator_newest(op)->block;
+        bool was_in_use = block->state != KWI_BLOCK_PERMANENT;
+        if (was_in_use ? last == NULL || block->version > version : last == NULL && !op->slot) {
+            last = op;
+            version = was_in_use ? block->version : 0;
+        }
+    }
+    return last;
 }
 
 // The entry in use for the name, unless only loose kernels use it and the signature is another;
@@ -111,7 +120,10 @@ static kw_operator *choose(const kw_dispatcher *dispatcher, const kwi_wanted *wa
         return op;
     }
     op = kwi_name_index_find(&dispatcher->names, wanted->name);
-    while (op != NULL && !is_home(op, wanted->code)) {
+    if (wanted->code == NULL) {
+        return choose_last(op);
+    }
+    while (op != NULL && !has_code(op, wanted->code)) {
         op = op->previous;
     }
     return op;

@@ -15,7 +15,8 @@
 // Note [Loose kernels]
 //
 // Boxed kernels fit every C signature. While an operator has nothing but them, it is bound to none:
-// a registration that brings another signature gets the entry of that one, and they go with it.
+// a registration that brings another signature gets the entry of that one, and they go with it. The
+// first of them, where nothing is registered, gets the entry that was in use last.
 
 // Note [Two forms of a signature]
 //

@@ -245,7 +245,6 @@ static void transact(const sequence_record *record)
     }
     SIDE_HOLDS(version == UNTOUCHED || version == side_it.first_version + answer.version,
                "the commit has version %llu", (unsigned long long)version);
-    side_it.has_deferred |= defers;
     side_it.now.state = after;
     side_refresh(&side_it.now);
 }

@@ -31,6 +31,7 @@ typedef struct settings {
     uint64_t length;
     uint64_t seed;
     const char *keep;
+    const char *shrink;
     int replay; // where in the arguments its files begin; 0: nothing is replayed
 } settings;
 
@@ -133,36 +134,56 @@ static void keep(const settings *wanted, const sequence_record *records, size_t 
     }
 }
 
-static int explain(const settings *wanted, const report *told)
+static int shrink(const settings *wanted, sequence_record *records, size_t count)
 {
-    static sequence_record records[SEQUENCE_MOST];
-    size_t count = wanted->length;
-    fprintf(stderr, "sequence %" PRIu64 " of seed %" PRIu64 " shows a difference\n", told->running,
-            wanted->seed);
-    make_sequence(wanted, told->running, records);
-    if (!operations_fails(records, count)) {
-        fprintf(stderr, "but not alone: run those before it too\n");
-        return 1;
-    }
     count = operations_shrink(records, count);
     fprintf(stderr, "%zu records are left:\n", count);
     keep(wanted, records, count);
     return 1;
 }
 
-static int replay(const char *name)
+static int explain(const settings *wanted, const report *told)
 {
     static sequence_record records[SEQUENCE_MOST];
+    fprintf(stderr, "sequence %" PRIu64 " of seed %" PRIu64 " shows a difference\n", told->running,
+            wanted->seed);
+    make_sequence(wanted, told->running, records);
+    if (!operations_fails(records, wanted->length)) {
+        fprintf(stderr, "but not alone: what ran before it matters\n");
+        return 1;
+    }
+    return shrink(wanted, records, wanted->length);
+}
+
+static size_t read_file(const char *name, sequence_record *records)
+{
     size_t count = 0;
     FILE *file = fopen(name, "r");
     if (file == NULL || !sequence_read(file, records, &count)) {
         fprintf(stderr, "%s is no sequence\n", name);
-        return 2;
+        exit(2);
     }
     (void)fclose(file);
+    return count;
+}
+
+static void replay(const char *name)
+{
+    static sequence_record records[SEQUENCE_MOST];
+    size_t count = read_file(name, records);
     operations_run(records, count);
     printf("%s: %zu records hold\n", name, count);
-    return 0;
+}
+
+static int shrink_file(const settings *wanted)
+{
+    static sequence_record records[SEQUENCE_MOST];
+    size_t count = read_file(wanted->shrink, records);
+    if (!operations_fails(records, count)) {
+        printf("%s: %zu records hold\n", wanted->shrink, count);
+        return 0;
+    }
+    return shrink(wanted, records, count);
 }
 
 static uint64_t number_of(const char *text)
@@ -208,6 +229,8 @@ static settings read_arguments(int argc, char **argv)
             read.keep = value;
         } else if (strcmp(argv[i], "--fault") == 0) {
             set_fault(value);
+        } else if (strcmp(argv[i], "--shrink") == 0) {
+            read.shrink = value;
         } else if (strcmp(argv[i], "--replay") == 0) {
             read.replay = i + 1;
         } else {
@@ -223,11 +246,13 @@ int main(int argc, char **argv)
 {
     settings wanted = read_arguments(argc, argv);
     if (wanted.replay > 0) {
-        int status = wanted.replay < argc ? 0 : 2;
-        for (int i = wanted.replay; i < argc && status == 0; i++) {
-            status = replay(argv[i]);
+        for (int i = wanted.replay; i < argc; i++) {
+            replay(argv[i]);
         }
-        return status;
+        return wanted.replay < argc ? 0 : 2;
+    }
+    if (wanted.shrink != NULL) {
+        return shrink_file(&wanted);
     }
     report *told = make_report();
     if (!hold(&wanted, told)) {

@@ -135,7 +135,6 @@ static void reclaim(void)
 {
     kw_status status = kw_reclaim();
     SIDE_SAME(status, KW_OK);
-    side_it.has_deferred = false;
     if (side_is_at_rest()) {
         side_check_rest();
     }

@@ -75,7 +75,6 @@ typedef struct side {
     size_t snapshot_count;
     uint64_t first_version;
     kw_statistics before;
-    bool has_deferred;
 
     // The reference.
     side_view now;

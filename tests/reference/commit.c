@@ -152,13 +152,21 @@ static bool fits(uint8_t there, uint8_t wanted)
     return wanted == 0 || there == 0 || there == wanted;
 }
 
-// Whether an unused entry is the one for a registration with this signature. Boxed kernels have
-// none, and take the newest that anybody may have a handle of.
-static bool is_home(const reference_name *name, unsigned entry, uint8_t wanted)
+// The entry of a name that nothing uses, or only what goes along, for this signature: the newest
+// that has it, or none yet. Boxed kernels go where handles were good last. A new one if there is
+// none.
+static unsigned choose(reference_name *name, uint8_t wanted)
 {
-    uint8_t signature = name->signature[entry];
-    return wanted != 0 ? fits(signature, wanted)
-                       : signature == 0 || (name->visible >> entry & 1) != 0;
+    if (wanted == 0 && name->last != 0) {
+        return name->last - 1U;
+    }
+    for (unsigned entry = name->count; entry > 0; entry--) {
+        uint8_t signature = name->signature[entry - 1];
+        if (signature == 0 || signature == wanted) {
+            return entry - 1;
+        }
+    }
+    return name->count++;
 }
 
 // Puts the entry in use that a registration with this signature belongs to. Boxed kernels, which
@@ -172,11 +180,7 @@ static kw_status bind(reference *state, unsigned op, uint8_t signature)
         return KW_SIGNATURE_MISMATCH;
     }
     if (!is_used || !fits(name->signature[chosen], signature)) {
-        chosen = name->count;
-        while (chosen > 0 && !is_home(name, chosen - 1, signature)) {
-            chosen--;
-        }
-        chosen = chosen > 0 ? chosen - 1 : name->count++;
+        chosen = choose(name, signature);
     }
     name->in_use = (uint8_t)chosen;
     if (name->signature[chosen] == 0) {
@@ -343,7 +347,7 @@ static void note_visible(reference *state)
     for (unsigned op = 0; op < REFERENCE_OPERATORS; op++) {
         reference_name *name = &state->names[op];
         if (reference_is_visible(state, op)) {
-            name->visible |= (uint8_t)(1U << name->in_use);
+            name->last = name->in_use + 1;
         }
     }
 }

@@ -104,8 +104,8 @@ typedef struct reference_library {
 // The entries of one name: a handle is one of them, and stays one for ever.
 typedef struct reference_name {
     uint8_t count;
-    uint8_t in_use;  // the one that has the registrations, if there are any
-    uint8_t visible; // bit n: entry n has been visible after a commit
+    uint8_t in_use; // the one that has the registrations, if there are any
+    uint8_t last;   // one more than the entry that was visible last after a commit; 0: none
     uint8_t reserved;
     uint8_t signature[REFERENCE_ENTRIES]; // 0: not known yet; else see signature.h
 } reference_name;
