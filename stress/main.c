@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "exit.h"
 #include "faults.h"
 #include "report.h"
 #include "scenario.h"
@@ -20,6 +21,7 @@ const stress_scenario stress_scenarios[] = {
     {"parked", "calls and snapshots stay for long while a writer commits", stress_parked_run},
     {"fork", "a thread forks at random moments while others call and commit", stress_fork_run},
     {"plugins", "shared objects are loaded, replaced and unmapped under calls", stress_plugins_run},
+    {"exit", "processes end in every order while their threads call and commit", stress_exit_run},
     {NULL, NULL, NULL},
 };
 
@@ -95,6 +97,9 @@ static bool run_wanted(const stress_options *options)
 int main(int argc, char **argv)
 {
     stress_options options;
+    if (argc > 1 && strcmp(argv[1], STRESS_EXIT_OPTION) == 0) {
+        return stress_exit_child(argc, argv);
+    }
     switch (stress_options_parse(argc, argv, &options)) {
     case STRESS_OPTIONS_DONE:
         return 0;

@@ -197,7 +197,8 @@ static void check_progress(double elapsed)
 {
     static uint64_t seen;
     static double seen_at;
-    uint64_t total = call_total() + stress_count_total(STRESS_COMMIT);
+    uint64_t total =
+        call_total() + stress_count_total(STRESS_COMMIT) + stress_count_total(STRESS_ENDED);
     if (total != seen || elapsed < seen_at) {
         seen = total;
         seen_at = elapsed;

@@ -52,7 +52,8 @@
     X(STILL_USED, "attempts to unload one that was in use")                                        \
     X(LOAD_REFUSED, "loads and rollbacks that failed, as they should")                             \
     X(FORKED, "children, all of which ended well")                                                 \
-    X(SHORT_THREAD, "threads that made one call")
+    X(SHORT_THREAD, "threads that made one call")                                                  \
+    X(ENDED, "processes that have ended")
 
 typedef enum stress_count {
 #define STRESS_COUNT_ENUMERATOR(name, text) STRESS_##name,

@@ -26,5 +26,6 @@ void stress_storm_run(const stress_options *options);
 void stress_parked_run(const stress_options *options);
 void stress_plugins_run(const stress_options *options);
 void stress_fork_run(const stress_options *options);
+void stress_exit_run(const stress_options *options);
 
 #endif // STRESS_SCENARIO_H

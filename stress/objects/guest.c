@@ -1,0 +1,52 @@
+// A shared object with a kernel that its destructor takes back, so that dlclose() and the end of the
+// process meet calls of it.
+//
+// Layer:   stress
+// Threads: any.
+// SPDX-License-Identifier: MIT
+
+#include "guest.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#define ANSWER 1000
+
+static const guest_host *host;
+static _Atomic(kw_library *) library; // set when it is whole: the process may end before
+
+static kw_status kernel(const kw_kernel *self, kw_keyset keys, void *x, int64_t n, int64_t *out_0)
+{
+    (void)self;
+    (void)keys;
+    (void)x;
+    for (volatile int64_t i = 0; i < n; i++) {
+    }
+    *out_0 = ANSWER;
+    return KW_OK;
+}
+
+kw_status guest_begin(const guest_host *given)
+{
+    const kw_library_options options = {
+        .struct_size = sizeof options, .dispatcher = given->dispatcher, .name = "guest"};
+    const kw_kernel_descriptor mine = KW_UNBOXED("ti>i", kernel);
+    host = given;
+    kw_library *made = NULL;
+    kw_status status = host->library_create(&options, &made, NULL);
+    status = status == KW_OK ? host->library_impl(made, host->op, KW_KEY_CPU, &mine, NULL, NULL)
+                             : status;
+    atomic_store(&library, made);
+    return status;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    kw_library *mine = atomic_exchange(&library, NULL);
+    if (mine == NULL || host->library_close(mine, NULL) != KW_OK ||
+        host->library_drain(mine, KW_FOREVER, NULL) != KW_OK) {
+        return; // what is still registered is called, and crashes
+    }
+    kw_status status = host->library_destroy(mine, NULL);
+    (void)status;
+}
