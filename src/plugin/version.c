@@ -119,7 +119,7 @@ static kw_status choose_name(kwi_plugin_version *version, kw_error *err)
     kwi_plugins_lock();
     for (size_t dots = 0;; dots++) {
         kwi_text_init(&text, name, sizeof name);
-        kwi_text_add(&text, "/proc/self/");
+        kwi_text_add(&text, "/proc/thread-self/"); // there without the main thread too
         for (size_t i = 0; i < dots; i++) {
             kwi_text_add(&text, "./");
         }
