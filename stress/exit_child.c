@@ -26,7 +26,7 @@
 
 #if defined(__SANITIZE_THREAD__)
 // A thread that has ended and is not joined yet is no mistake of a process that ends.
-const char *__tsan_default_options(void); // NOLINT(bugprone-reserved-identifier): the runtime's
+KW_API const char *__tsan_default_options(void); // NOLINT(bugprone-reserved-identifier): the runtime's
 const char *__tsan_default_options(void)  // NOLINT(bugprone-reserved-identifier)
 {
     return "report_thread_leaks=0";
@@ -132,9 +132,10 @@ static void *leave_elsewhere(void *unused)
     exit(plan.status); // NOLINT(concurrency-mt-unsafe): the one of the process
 }
 
-// The others end by themselves, then this one, and with it the process.
+// The others go on for a while without a main thread and end, then this one, and with it the process.
 static void *outlive_main(void *unused)
 {
+    stress_pause_us(LIFE_US);
     exit_company_end();
     if (is_late(STRESS_EXIT_THREAD)) {
         (void)sem_post(&late_may_end); // the end does not begin before it has ended

@@ -45,6 +45,8 @@ static const kw_operator *op;
 static const kw_operator *parking_op;
 static const kw_operator *member_op;
 static guest_host host;
+static char plugin_path[PATH_MAX]; // found while there is a main thread
+static char guest_path[PATH_MAX];
 
 static atomic_bool is_over;
 static pthread_t threads[4 * SEVERAL];
@@ -249,11 +251,9 @@ static void *load_and_unload(void *unused)
 {
     const kw_plugin_options options = {.struct_size = sizeof options, .dispatcher = dispatcher};
     kw_error err = KW_ERROR_INIT;
-    char path[PATH_MAX];
-    stress_object_path("alpha_1", path, sizeof path);
     while (!atomic_load_explicit(&is_over, memory_order_relaxed)) {
         kw_plugin *plugin = NULL;
-        must(kw_plugin_load(path, &options, &plugin, &err), &err);
+        must(kw_plugin_load(plugin_path, &options, &plugin, &err), &err);
         must(kw_plugin_unload(plugin, KW_FOREVER, &err), &err);
     }
     return unused;
@@ -262,15 +262,17 @@ static void *load_and_unload(void *unused)
 static void *open_and_close(void *unused)
 {
     kw_error err = KW_ERROR_INIT;
-    char path[PATH_MAX];
-    stress_object_path("guest", path, sizeof path);
     while (!atomic_load_explicit(&is_over, memory_order_relaxed)) {
-        void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        void *handle = dlopen(guest_path, RTLD_NOW | RTLD_LOCAL);
         void *symbol = handle != NULL ? dlsym(handle, "guest_begin") : NULL;
         exit_must(symbol != NULL, "the guest is opened");
         guest_begin_function *begin;
         memcpy(&begin, &symbol, sizeof symbol);
-        must(begin(&host), &err);
+        kw_status status = begin(&host);
+        if (status == KW_LIBRARY_CLOSED) {
+            break;
+        }
+        must(status, &err);
         exit_must(dlclose(handle) == 0, "the guest is closed");
     }
     return unused;
@@ -315,6 +317,8 @@ const kw_operator *exit_company_begin(typed_function leave)
     kw_error err = KW_ERROR_INIT;
     kw_tensor_type type = typed_tensor_type();
     const kw_dispatcher_options options = {.struct_size = sizeof options, .tensor_type = &type};
+    stress_object_path("alpha_1", plugin_path, sizeof plugin_path);
+    stress_object_path("guest", guest_path, sizeof guest_path);
     must(kw_dispatcher_create(&options, &dispatcher, &err), &err);
     base = open_library(dispatcher);
     define(dispatcher, base, "exit::f", &op);

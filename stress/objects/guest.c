@@ -8,12 +8,15 @@
 #include "guest.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define ANSWER 1000
 
 static const guest_host *host;
-static _Atomic(kw_library *) library; // set when it is whole: the process may end before
+// The end of the process may come in the middle of begin, which then says so.
+static _Atomic(kw_library *) library; // set when it is whole
+static atomic_bool has_ended;
 
 static kw_status kernel(const kw_kernel *self, kw_keyset keys, void *x, int64_t n, int64_t *out_0)
 {
@@ -37,11 +40,12 @@ kw_status guest_begin(const guest_host *given)
     status = status == KW_OK ? host->library_impl(made, host->op, KW_KEY_CPU, &mine, NULL, NULL)
                              : status;
     atomic_store(&library, made);
-    return status;
+    return atomic_load(&has_ended) ? KW_LIBRARY_CLOSED : status;
 }
 
 __attribute__((destructor)) static void end(void)
 {
+    atomic_store(&has_ended, true);
     kw_library *mine = atomic_exchange(&library, NULL);
     if (mine == NULL || host->library_close(mine, NULL) != KW_OK ||
         host->library_drain(mine, KW_FOREVER, NULL) != KW_OK) {

@@ -21,6 +21,7 @@ typedef struct guest_host {
 } guest_host;
 
 // Adds a kernel to the operator, which its destructor takes back. `host` outlives the guest.
+// KW_LIBRARY_CLOSED: the process ends, and its destructor has run; it must not be closed.
 typedef kw_status guest_begin_function(const guest_host *host);
 KW_API guest_begin_function guest_begin;
 
