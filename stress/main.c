@@ -22,6 +22,8 @@ const stress_scenario stress_scenarios[] = {
     {"fork", "a thread forks at random moments while others call and commit", stress_fork_run},
     {"plugins", "shared objects are loaded, replaced and unmapped under calls", stress_plugins_run},
     {"exit", "processes end in every order while their threads call and commit", stress_exit_run},
+    {"user", "your own plugin under all of that: --plugin FILE --op NAME --keys SET",
+     stress_user_run},
     {NULL, NULL, NULL},
 };
 
@@ -89,7 +91,8 @@ static bool run_wanted(const stress_options *options)
     }
     bool is_clean = true;
     for (const stress_scenario *each = stress_scenarios; each->name != NULL && is_clean; each++) {
-        is_clean = run_one(options, each);
+        bool lacks_plugin = each->run == stress_user_run && options->plugin == NULL;
+        is_clean = lacks_plugin || run_one(options, each);
     }
     return is_clean;
 }
@@ -113,6 +116,10 @@ int main(int argc, char **argv)
     }
     if (options.json != NULL && !stress_report_json(options.json)) { // not after a long run
         (void)fprintf(stderr, "keyway-stress: %s cannot be written\n", options.json);
+        return 2;
+    }
+    bool is_user = options.plugin != NULL || strcmp(options.scenario, "user") == 0;
+    if (is_user && !stress_user_prepare(&options)) {
         return 2;
     }
     bool is_clean = run_wanted(&options);

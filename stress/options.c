@@ -50,6 +50,10 @@ static void print_help(void)
         "  --faults         runs with each seeded fault until it is caught, at most "
         "--seconds\n"
         "                   each; with --fault, that one only\n"
+        "  --plugin FILE    your own plugin, under all of it: the scenario user\n"
+        "  --op NAME        its operator; a whole declaration if the plugin does not define it\n"
+        "  --keys SET       the keys to call it with (default: CPU)\n"
+        "  --varies         it may answer differently each time\n"
         "  --list           lists scenarios and faults\n"
         "  --help           prints this\n"
         "\n"
@@ -151,6 +155,18 @@ static bool parse_option(int letter, const char *text, stress_options *options)
     case 'F':
         options->proves_faults = true;
         return true;
+    case 'p':
+        options->plugin = text;
+        return true;
+    case 'o':
+        options->op = text;
+        return true;
+    case 'k':
+        options->keys = text;
+        return true;
+    case 'v':
+        options->varies = true;
+        return true;
     default:
         return false;
     }
@@ -161,7 +177,7 @@ static stress_options defaults(void)
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned threads = processors > LEAST_THREADS ? (unsigned)processors : LEAST_THREADS;
     return (stress_options){
-        .scenario = "all",
+        .keys = "CPU",
         .seconds = DEFAULT_SECONDS,
         .thread_count = threads < MOST_THREADS ? threads : MOST_THREADS,
         .seed = (uint32_t)time(NULL),
@@ -180,6 +196,10 @@ stress_parse_result stress_options_parse(int argc, char **argv, stress_options *
         {"fault", required_argument, NULL, 'f'},
         {"json", required_argument, NULL, 'j'},
         {"faults", no_argument, NULL, 'F'},
+        {"plugin", required_argument, NULL, 'p'},
+        {"op", required_argument, NULL, 'o'},
+        {"keys", required_argument, NULL, 'k'},
+        {"varies", no_argument, NULL, 'v'},
         {"list", no_argument, NULL, 'l'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
@@ -201,6 +221,9 @@ stress_parse_result stress_options_parse(int argc, char **argv, stress_options *
         (void)refuse("", argv[optind], "no option begins like this");
         return STRESS_OPTIONS_REFUSED;
     }
+    if (options.scenario == NULL) {
+        options.scenario = options.plugin != NULL ? "user" : "all";
+    }
     *out_options = options;
     return STRESS_OPTIONS_PARSED;
 }
@@ -212,6 +235,13 @@ void stress_options_print(const stress_options *options, const char *scenario, F
         scenario, options->thread_count, options->seconds, options->seed, options->delay_one_in);
     if (options->fault != KWI_FAULT_NONE) {
         (void)fprintf(file, " --fault %s", stress_fault_name(options->fault));
+    }
+    if (options->plugin != NULL) {
+        (void)fprintf(file, " --plugin '%s' --keys '%s'%s", options->plugin, options->keys,
+                      options->varies ? " --varies" : "");
+    }
+    if (options->plugin != NULL && options->op != NULL) {
+        (void)fprintf(file, " --op '%s'", options->op);
     }
     (void)fputc('\n', file);
 }

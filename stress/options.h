@@ -22,6 +22,12 @@ typedef struct stress_options {
     uint32_t delay_one_in; // one schedule point in so many waits; 0: none
     kwi_fault fault;
     bool proves_faults; // runs every fault and expects that each is caught
+
+    // Of the scenario "user".
+    const char *plugin; // a file; NULL: none
+    const char *op;     // a name, or a whole declaration; NULL: the only one that it has
+    const char *keys;
+    bool varies; // the operator may answer differently each time
 } stress_options;
 
 typedef enum stress_parse_result {

@@ -120,6 +120,14 @@ void stress_violation(const char *oracle, const char *format, ...)
     stress_stop();
 }
 
+unsigned stress_violation_count(void)
+{
+    (void)pthread_mutex_lock(&mutex);
+    unsigned count = current->violations;
+    (void)pthread_mutex_unlock(&mutex);
+    return count;
+}
+
 void stress_give_up(const char *why)
 {
     (void)fprintf(stderr, "keyway-stress: %s\n", why);

@@ -53,7 +53,8 @@
     X(LOAD_REFUSED, "loads and rollbacks that failed, as they should")                             \
     X(FORKED, "children, all of which ended well")                                                 \
     X(SHORT_THREAD, "threads that made one call")                                                  \
-    X(ENDED, "processes that have ended")
+    X(ENDED, "processes that have ended")                                                          \
+    X(STARVED, "calls and changes refused for want of memory")
 
 typedef enum stress_count {
 #define STRESS_COUNT_ENUMERATOR(name, text) STRESS_##name,
@@ -73,6 +74,8 @@ bool stress_report_json(const char *path);
 // Records a violation, says so at once, and stops the scenario. With a seeded fault the program
 // ends here: what the fault has broken must not run on.
 void stress_violation(const char *oracle, const char *format, ...) KW_PRINTF(2, 3);
+
+unsigned stress_violation_count(void);
 
 // Ends the program with status 1: the scenario cannot go on.
 _Noreturn void stress_give_up(const char *why);

@@ -27,5 +27,9 @@ void stress_parked_run(const stress_options *options);
 void stress_plugins_run(const stress_options *options);
 void stress_fork_run(const stress_options *options);
 void stress_exit_run(const stress_options *options);
+void stress_user_run(const stress_options *options);
+
+// Reads what the scenario "user" is about, without running it. False: said on stderr what is wrong.
+bool stress_user_prepare(const stress_options *options);
 
 #endif // STRESS_SCENARIO_H
