@@ -11,9 +11,11 @@
 
 #include "user.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "group.h"
 #include "process.h"
@@ -170,7 +172,7 @@ static void begin(void)
     find_ways();
     show_ways();
     (void)fflush(stdout);
-    (void)stress_expect(kw_plugin_unload(plugin, KW_FOREVER, &err), "unloading the plugin", &err);
+    user_change_begin(plugin);
 }
 
 // The end ----------------------------------------------------------------------------------------
@@ -215,7 +217,6 @@ static void check_left(void)
 
 static void end(void)
 {
-    stress_workers_stop();
     user_change_end();
     bool is_clean = stress_violation_count() == 0;
     if (is_clean) {
@@ -232,6 +233,10 @@ static void end(void)
 void stress_user_run(const stress_options *options)
 {
     begin();
+    if (options->fault == KWI_FAULT_NONE) { // else it limits the whole run
+        (void)alarm(0);
+    }
+    (void)signal(SIGALRM, SIG_DFL);
     kwi_fault_set(options->fault);
     kwi_yield_set(options->delay_one_in);
     stress_workers_start(1, user_change, NULL, options);

@@ -21,6 +21,13 @@
 #define USER_VARIANTS 4
 #define USER_TEXT 1024
 
+// A plugin whose calls, stop or start take longer is stuck. Sanitizers slow everything down.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define USER_STUCK_SECONDS 60
+#else
+#define USER_STUCK_SECONDS 15
+#endif
+
 // Threads that run when the workers have ended. ThreadSanitizer has one of its own.
 #if defined(__SANITIZE_THREAD__)
 #define USER_OWN_THREADS 2
@@ -125,9 +132,10 @@ void user_make_threads(stress_worker *worker); // one that starts threads of one
 
 // user_change.c: the thread that loads, replaces and unloads, and what it finds in quiet.
 bool user_load(kw_plugin **out_plugin, kw_error *err);
+void user_change_begin(kw_plugin *loaded);
 void user_change(stress_worker *worker);
 void user_watch(void); // each millisecond: whether it gets stuck
-void user_change_end(void);
+void user_change_end(void); // ends all workers, then takes the plugin down
 
 // user_quiet.c: leaks, one call and one load at a time.
 void user_look_for_leaks(void);

@@ -5,8 +5,8 @@
 // Threads: one changes; the main thread watches whether it gets stuck.
 // SPDX-License-Identifier: MIT
 
+#include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "group.h"
@@ -18,17 +18,12 @@
 #define ALLOCATIONS 200
 #define RELOADS_KEPT 16 // of a plugin that each time leaves a mapping behind
 
-// A plugin whose calls, stop or start take longer is stuck. Sanitizers slow everything down.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define STUCK_SECONDS 60
-#else
-#define STUCK_SECONDS 15
-#endif
-
 static kw_plugin *plugin; // NULL: not loaded
 static unsigned lease_count;
 static bool can_roll_back;
 static unsigned load_count;
+
+static atomic_bool has_ended; // of the thread that changes
 
 // What is under way, for the one who watches.
 static _Atomic(const char *) doing;
@@ -220,26 +215,58 @@ static void change_once(stress_worker *worker)
     do_now(NULL);
 }
 
+void user_change_begin(kw_plugin *loaded)
+{
+    plugin = loaded;
+    lease_count = 1;
+    load_count = 1;
+    atomic_store(&has_ended, false);
+    move_on(USER_SERVING);
+}
+
+static void watch_the_end(void)
+{
+    while (!atomic_load(&has_ended)) {
+        stress_pause_us(1000);
+        user_watch();
+    }
+}
+
 void user_change(stress_worker *worker)
 {
-    plugin = NULL;
-    load_count = 0;
-    move_on(USER_ABSENT);
     while (stress_goes_on()) {
         change_once(worker);
         stress_pause_us(stress_random(worker, REST_US));
     }
+    atomic_store(&has_ended, true);
 }
 
-void user_change_end(void)
+static void *end(void *unused)
 {
     kw_error err = KW_ERROR_INIT;
     if (plugin != NULL) {
         unload(stress_worker_self());
     }
     do_now("waiting for what the plugin has left behind");
-    (void)say(kw_plugin_reap(STUCK_SECONDS * 1000 * NS_OF_MS, &err), "taking down", &err, false);
+    (void)say(kw_plugin_reap(KW_FOREVER, &err), "taking down", &err, false);
     do_now(NULL);
+    atomic_store(&has_ended, true);
+    return unused;
+}
+
+// Each in a thread, so that it can be watched.
+void user_change_end(void)
+{
+    pthread_t thread;
+    stress_stop();
+    watch_the_end();
+    stress_workers_stop();
+    atomic_store(&has_ended, false);
+    if (pthread_create(&thread, NULL, end, NULL) != 0) {
+        stress_give_up("a thread cannot be started");
+    }
+    watch_the_end();
+    (void)pthread_join(thread, NULL);
 }
 
 // Watching ---------------------------------------------------------------------------------------
@@ -259,13 +286,13 @@ static void find_state(const kw_plugin_info *info, void *context)
 void user_watch(void)
 {
     const char *what = atomic_load(&doing);
-    if (what == NULL || stress_seconds() - atomic_load(&doing_since) < STUCK_SECONDS) {
+    if (what == NULL || stress_seconds() - atomic_load(&doing_since) < USER_STUCK_SECONDS) {
         return;
     }
     kw_error err = KW_ERROR_INIT;
     char text[USER_TEXT] = "it does not say why";
     kw_status status = kw_plugin_list(find_state, text, &err);
-    stress_violation("hang", "%s takes longer than %d s: %s", what, STUCK_SECONDS,
+    stress_violation("hang", "%s takes longer than %d s: %s", what, USER_STUCK_SECONDS,
                      status == KW_OK ? text : err.text);
     stress_give_up("the plugin is stuck");
 }

@@ -4,10 +4,12 @@
 // Threads: the main thread.
 // SPDX-License-Identifier: MIT
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "scenario.h"
 #include "user.h"
@@ -256,8 +258,26 @@ static bool read_keys(const char *text)
     return kw_keyset_parse(text, &user.keys, &err) == KW_OK || refuse("--keys %s: %s", text, err.text);
 }
 
+static void report_stuck(int number)
+{
+    static const char text[] =
+        "violation (hang): the plugin is tried alone, and its start, stop or kernel does not return\n";
+    (void)number;
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(1);
+}
+
+// Until the threads run, of which one is watched.
+static void limit_first_tries(void)
+{
+    const struct sigaction action = {.sa_handler = report_stuck};
+    (void)sigaction(SIGALRM, &action, NULL);
+    (void)alarm(USER_STUCK_SECONDS);
+}
+
 bool stress_user_prepare(const stress_options *options)
 {
+    limit_first_tries();
     if (options->plugin == NULL) {
         return refuse("--scenario user needs the plugin: --plugin FILE --op NAME --keys SET");
     }
