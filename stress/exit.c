@@ -5,9 +5,9 @@
 // SPDX-License-Identifier: MIT
 //
 // It imitates what hosts do to a library that they never take down: exit() in the middle of
-// everything, in calls too, handlers and destructors that still use it, threads that outlive main(),
-// libraries that dlclose() takes away under calls. Each process is this program, told how to end. It
-// must end by itself, with the status that it was told, and without a word.
+// everything, in calls too, handlers and destructors that still use it, threads that outlive
+// main(), libraries that dlclose() takes away under calls. Each process is this program, told how
+// to end. It must end by itself, with the status that it was told, and without a word.
 
 #include "exit.h"
 

@@ -4,8 +4,6 @@
 // Threads: the main thread and its company, most of which the end meets in the middle.
 // SPDX-License-Identifier: MIT
 
-#include "exit.h"
-
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -16,6 +14,7 @@
 #include <keyway/snapshot.h>
 
 #include "concurrency/typed.h"
+#include "exit.h"
 #include "exit_company.h"
 #include "options.h"
 #include "process.h"
@@ -26,8 +25,9 @@
 
 #if defined(__SANITIZE_THREAD__)
 // A thread that has ended and is not joined yet is no mistake of a process that ends.
-KW_API const char *__tsan_default_options(void); // NOLINT(bugprone-reserved-identifier): the runtime's
-const char *__tsan_default_options(void)  // NOLINT(bugprone-reserved-identifier)
+KW_API const char *
+__tsan_default_options(void);            // NOLINT(bugprone-reserved-identifier): the runtime's
+const char *__tsan_default_options(void) // NOLINT(bugprone-reserved-identifier)
 {
     return "report_thread_leaks=0";
 }
@@ -92,7 +92,8 @@ __attribute__((destructor)) static void end_of_program(void)
 static void prepare_late(void)
 {
     if (is_late(STRESS_EXIT_HANDLER)) {
-        exit_must(atexit(use_late) == 0 && at_quick_exit(use_late) == 0, "there is room for handlers");
+        exit_must(atexit(use_late) == 0 && at_quick_exit(use_late) == 0,
+                  "there is room for handlers");
     }
     if (is_late(STRESS_EXIT_THREAD)) {
         exit_must(sem_init(&late_may_end, 0, 0) == 0 &&
@@ -132,7 +133,8 @@ static void *leave_elsewhere(void *unused)
     exit(plan.status); // NOLINT(concurrency-mt-unsafe): the one of the process
 }
 
-// The others go on for a while without a main thread and end, then this one, and with it the process.
+// The others go on for a while without a main thread and end, then this one, and with it the
+// process.
 static void *outlive_main(void *unused)
 {
     stress_pause_us(LIFE_US);
@@ -202,7 +204,6 @@ static int find(const char *const *texts, const char *text)
     }
     return -1;
 }
-
 
 static bool read_plan(int argc, char **argv)
 {

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,6 +50,7 @@ static char plugin_path[PATH_MAX]; // found while there is a main thread
 static char guest_path[PATH_MAX];
 
 static atomic_bool is_over;
+static sem_t parked; // by each parked call
 static pthread_t threads[4 * SEVERAL];
 static unsigned thread_count;
 
@@ -83,6 +85,7 @@ static kw_status kernel(const kw_kernel *self, kw_keyset keys, void *x, int64_t 
 static kw_status kernel_parking(const kw_kernel *self, kw_keyset keys, void *x, int64_t n,
                                 int64_t *out_0)
 {
+    (void)sem_post(&parked);
     while (!atomic_load(&is_over)) {
         stress_pause_us(500);
     }
@@ -286,6 +289,13 @@ static void start(void *(*run)(void *), unsigned count)
     }
 }
 
+static void wait_for_parked(unsigned count)
+{
+    while (count > 0) {
+        count -= sem_wait(&parked) == 0 ? 1 : 0;
+    }
+}
+
 void exit_company_start(stress_exit_company company)
 {
     bool calls = company == STRESS_EXIT_CALLERS || company == STRESS_EXIT_BOTH ||
@@ -296,7 +306,10 @@ void exit_company_start(stress_exit_company company)
     start(make_threads, company == STRESS_EXIT_SHORT_THREADS ? SEVERAL : 0);
     start(park_in_call, company == STRESS_EXIT_PARKED ? 1 : 0);
     start(park_under_snapshot, company == STRESS_EXIT_PARKED ? 1 : 0);
-    start(commit_on, company == STRESS_EXIT_PARKED ? 1 : 0);
+    if (company == STRESS_EXIT_PARKED) { // what is committed later is not held by them
+        wait_for_parked(2);
+        start(commit_on, 1);
+    }
     start(call_member, company == STRESS_EXIT_PLUGIN ? SEVERAL : 0);
     start(load_and_unload, company == STRESS_EXIT_PLUGIN ? 1 : 0);
     start(open_and_close, company == STRESS_EXIT_GUEST ? 1 : 0);
@@ -317,6 +330,7 @@ const kw_operator *exit_company_begin(typed_function leave)
     kw_error err = KW_ERROR_INIT;
     kw_tensor_type type = typed_tensor_type();
     const kw_dispatcher_options options = {.struct_size = sizeof options, .tensor_type = &type};
+    exit_must(sem_init(&parked, 0, 0) == 0, "there is a semaphore");
     stress_object_path("alpha_1", plugin_path, sizeof plugin_path);
     stress_object_path("guest", guest_path, sizeof guest_path);
     must(kw_dispatcher_create(&options, &dispatcher, &err), &err);
@@ -334,7 +348,7 @@ const kw_operator *exit_company_begin(typed_function leave)
     impl(base, "exit::leave", leave, &forever);
     impl(base, "host::loading", kernel, &forever);
     impl(base, "host::rest", kernel, &forever);
-    host = (guest_host){dispatcher,        "exit::f",        kw_library_create, kw_library_impl,
+    host = (guest_host){dispatcher,       "exit::f",        kw_library_create, kw_library_impl,
                         kw_library_close, kw_library_drain, kw_library_destroy};
     return leave_op;
 }

@@ -25,8 +25,8 @@ void exit_company_call(void);
 void exit_company_commit(void);
 void exit_company_live_again(void);
 
-// Ends the process with a sentence on stderr unless it holds. The status is decided elsewhere, so it
-// is the sentence that counts.
+// Ends the process with a sentence on stderr unless it holds. The status is decided elsewhere, so
+// it is the sentence that counts.
 void exit_must(bool holds, const char *what);
 
 #endif // STRESS_EXIT_COMPANY_H

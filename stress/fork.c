@@ -9,6 +9,8 @@
 // its own copy, some fork again, and says by its status whether all was as it should be. The parent
 // goes on and never notices.
 
+#include "fork.h"
+
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -16,7 +18,6 @@
 #include <keyway/fork.h>
 #include <keyway/snapshot.h>
 
-#include "fork.h"
 #include "process.h"
 #include "scenario.h"
 #include "subject.h"

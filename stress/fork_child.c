@@ -27,8 +27,8 @@
 
 // Note [Children without threads]
 //
-// A sanitizer's runtime may have a lock of its own held at the fork, by a thread that the child does
-// not have. Its children start no threads.
+// A sanitizer's runtime may have a lock of its own held at the fork, by a thread that the child
+// does not have. Its children start no threads.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HAS_THREADS 0
 #else
@@ -130,7 +130,8 @@ static kw_library *cover(uint64_t id)
         kw_kernel_descriptor kernel = KW_UNBOXED(TYPED_SIGNATURE, stress_fork_group.cpu);
         kernel.user_data = stress_subject_create(id);
         kernel.destroy = stress_subject_destroy;
-        (void)stress_expect(kw_transaction_impl(tx, over, kw_operator_name(stress_fork_group.ops[i]),
+        (void)stress_expect(kw_transaction_impl(tx, over,
+                                                kw_operator_name(stress_fork_group.ops[i]),
                                                 KW_KEY_CPU, &kernel, NULL, &err),
                             "staging a kernel", &err);
     }
@@ -208,7 +209,8 @@ static void check_counts(void)
                          (unsigned long long)now.retired_count);
     }
     if (now.kernel_count > KERNELS_MOST) {
-        stress_violation("memory", "a child has %llu kernels", (unsigned long long)now.kernel_count);
+        stress_violation("memory", "a child has %llu kernels",
+                         (unsigned long long)now.kernel_count);
     }
     if (now.snapshot_count != 0) {
         stress_violation("memory", "a child has snapshots of %llu threads that it does not have",

@@ -142,8 +142,8 @@ static void replace(stress_line *line, stress_worker *worker)
     name_object(line, line->version, "", path);
     loading = stress_subject_fresh_id();
     uint64_t before = enter(line, loading);
-    (void)stress_expect(kw_plugin_replace(line->plugin, path, &options, &err),
-                        "replacing a plugin", &err);
+    (void)stress_expect(kw_plugin_replace(line->plugin, path, &options, &err), "replacing a plugin",
+                        &err);
     settle(line, before);
     line->can_roll_back = options.keep_previous;
     stress_count_add(STRESS_REPLACE);
@@ -191,9 +191,8 @@ static void fail_to_load(stress_line *line, stress_worker *worker)
     kw_plugin *plugin = NULL;
     char path[PATH_BYTES];
     name_object(line, which + 1, evils[which].form, path);
-    kw_status status = line->plugin == NULL
-                           ? kw_plugin_load(path, &options, &plugin, &err)
-                           : kw_plugin_replace(line->plugin, path, &options, &err);
+    kw_status status = line->plugin == NULL ? kw_plugin_load(path, &options, &plugin, &err)
+                                            : kw_plugin_replace(line->plugin, path, &options, &err);
     if (status != evils[which].status || plugin != NULL) {
         stress_violation("status", "%s gives %s, not %s: %s", path, kw_status_name(status),
                          kw_status_name(evils[which].status), err.text);
@@ -235,7 +234,8 @@ static void unload(stress_line *line, stress_worker *worker)
     kw_error err = KW_ERROR_INIT;
     give_back_leases(line);
     uint64_t before = enter(line, 0);
-    uint64_t timeout_ns = stress_chance(worker, 2) ? stress_random(worker, 3) * NS_OF_MS : KW_FOREVER;
+    uint64_t timeout_ns =
+        stress_chance(worker, 2) ? stress_random(worker, 3) * NS_OF_MS : KW_FOREVER;
     kw_status status = kw_plugin_unload(line->plugin, timeout_ns, &err);
     settle(line, before);
     while (status == KW_BUSY && timeout_ns != KW_FOREVER) {

@@ -6,7 +6,8 @@
 //
 // Subjects come from a pool and return to it, the longest dead first, so that a kernel that runs
 // too long meets a dead one for certain and nothing is read after its free. A child takes its own
-// from the rest of the pool and gives none back: another thread of its parent may have held the lock.
+// from the rest of the pool and gives none back: another thread of its parent may have held the
+// lock.
 
 #ifndef STRESS_SUBJECT_H
 #define STRESS_SUBJECT_H

@@ -89,7 +89,8 @@ static void add_return(char *text, size_t size, const kw_value *value)
     } else if (value->tag == KW_TAG_FLOAT) {
         (void)snprintf(text + used, size - used, "%s%g", comma, value->as.as_float);
     } else if (value->tag == KW_TAG_BOOL) {
-        (void)snprintf(text + used, size - used, "%s%s", comma, value->as.as_bool ? "True" : "False");
+        (void)snprintf(text + used, size - used, "%s%s", comma,
+                       value->as.as_bool ? "True" : "False");
     } else {
         (void)snprintf(text + used, size - used, "%s%s", comma, kw_tag_name(value->tag));
     }

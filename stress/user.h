@@ -85,8 +85,8 @@ typedef struct user_target {
     kw_library *base;
     const kw_operator *op;
     const kw_operator *nested_op; // whose kernel calls `op`
-    kw_key layer_key;             // of the host's kernel that redispatches; Undefined: there is none
-    kw_key handle_key;            // whose kernel calls by handle reach
+    kw_key layer_key;          // of the host's kernel that redispatches; Undefined: there is none
+    kw_key handle_key;         // whose kernel calls by handle reach
     bool ways[USER_WAY_COUNT]; // that reach the kernel
 } user_target;
 
@@ -94,9 +94,9 @@ extern user_target user;
 
 // Note [Phases]
 //
-// Whether the plugin may answer, must, or must not, is told by a number that grows: its rest by 4 is
-// the phase, CHANGING between the two others. A call that has met one number all along is in that
-// phase; one that a change came into may have been in either.
+// Whether the plugin may answer, must, or must not, is told by a number that grows: its rest by 4
+// is the phase, CHANGING between the two others. A call that has met one number all along is in
+// that phase; one that a change came into may have been in either.
 typedef enum user_phase {
     USER_SERVING = 0,
     USER_LEAVING = 1,
@@ -127,14 +127,14 @@ kw_status user_call(user_way way, unsigned variant, kw_value *returns);
 void user_release(kw_value *returns);
 bool user_is_absence(kw_status status);
 bool user_is_same(const kw_value *returns, const kw_value *others);
-void user_read(stress_worker *worker);       // a caller's thread
+void user_read(stress_worker *worker);         // a caller's thread
 void user_make_threads(stress_worker *worker); // one that starts threads of one call
 
 // user_change.c: the thread that loads, replaces and unloads, and what it finds in quiet.
 bool user_load(kw_plugin **out_plugin, kw_error *err);
 void user_change_begin(kw_plugin *loaded);
 void user_change(stress_worker *worker);
-void user_watch(void); // each millisecond: whether it gets stuck
+void user_watch(void);      // each millisecond: whether it gets stuck
 void user_change_end(void); // ends all workers, then takes the plugin down
 
 // user_quiet.c: leaks, one call and one load at a time.

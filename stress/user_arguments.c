@@ -254,10 +254,11 @@ static bool refuse(const kw_argument *argument)
 {
     char type[128];
     (void)kw_type_format(argument->type, type, sizeof type);
-    (void)fprintf(stderr,
-                  "keyway-stress: --op %s: the argument `%.*s` is of type %s, of which no value can "
-                  "be made here; choose an operator of tensors, numbers, strings, and lists of them\n",
-                  user.op_name, (int)argument->name.length, argument->name.data, type);
+    (void)fprintf(
+        stderr,
+        "keyway-stress: --op %s: the argument `%.*s` is of type %s, of which no value can "
+        "be made here; choose an operator of tensors, numbers, strings, and lists of them\n",
+        user.op_name, (int)argument->name.length, argument->name.data, type);
     return false;
 }
 
@@ -296,8 +297,7 @@ static bool has_tensor(const kw_type *type, unsigned depth)
 bool user_arguments_make(void)
 {
     for (uint32_t i = 0; i < kw_schema_arg_count(user.schema); i++) {
-        user.has_tensors =
-            user.has_tensors || has_tensor(kw_schema_arg(user.schema, i).type, 0);
+        user.has_tensors = user.has_tensors || has_tensor(kw_schema_arg(user.schema, i).type, 0);
     }
     for (unsigned i = 0; i < USER_VARIANTS; i++) {
         if (!make_variant(i)) {

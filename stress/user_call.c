@@ -130,7 +130,8 @@ static void check_answer(user_way way, unsigned variant, kw_status status, const
 {
     const user_answer *first = &user.answers[variant];
     stress_count_add(STRESS_CHECKED);
-    if (user.varies && (status == KW_OK || status == KW_KERNEL_FAILED || status >= KW_STATUS_USER)) {
+    if (user.varies &&
+        (status == KW_OK || status == KW_KERNEL_FAILED || status >= KW_STATUS_USER)) {
         return;
     }
     if (status != first->status) {

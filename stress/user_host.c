@@ -71,7 +71,8 @@ static kw_status bring(kw_error *err)
     if (status == KW_OK) {
         status = kw_operator_find(user.dispatcher, NESTED, &user.nested_op, err);
     }
-    return status == KW_OK ? kw_operator_find(user.dispatcher, user.op_name, &user.op, err) : status;
+    return status == KW_OK ? kw_operator_find(user.dispatcher, user.op_name, &user.op, err)
+                           : status;
 }
 
 bool user_host_open(kw_error *err)

@@ -52,8 +52,8 @@ static bool has_text(const char *bytes, size_t length, const char *text)
     return memmem(bytes, length, text, strlen(text)) != NULL;
 }
 
-// The inline forms of calls are code of the plugin: what ThreadSanitizer does not see there it takes
-// for races. Both show in the names that the object wants from elsewhere.
+// The inline forms of calls are code of the plugin: what ThreadSanitizer does not see there it
+// takes for races. Both show in the names that the object wants from elsewhere.
 static bool check_instrumentation(const char *path)
 {
     FILE *file = IS_THREAD_SANITIZED ? fopen(path, "rb") : NULL;
@@ -232,10 +232,11 @@ static bool check_tensors(void)
 {
     bool is_foreign = user.tensor_type[0] != '\0' && strcmp(user.tensor_type, STAND_IN) != 0;
     return !user.has_tensors || !is_foreign ||
-           refuse("--op %s: the plugin wants tensors of the type \"%s\", which cannot be made here; "
-                  "choose an operator without tensors, or build the plugin for any type or for "
-                  "\"" STAND_IN "\"",
-                  user.op_name, user.tensor_type);
+           refuse(
+               "--op %s: the plugin wants tensors of the type \"%s\", which cannot be made here; "
+               "choose an operator without tensors, or build the plugin for any type or for "
+               "\"" STAND_IN "\"",
+               user.op_name, user.tensor_type);
 }
 
 // The command line -------------------------------------------------------------------------------
@@ -244,10 +245,12 @@ static bool check_tensors(void)
 static bool read_op(const char *text)
 {
     size_t length = text != NULL ? strcspn(text, " (") : 0;
-    if (length >= sizeof user.op_name || (text != NULL && strlen(text) >= sizeof user.declaration)) {
+    if (length >= sizeof user.op_name ||
+        (text != NULL && strlen(text) >= sizeof user.declaration)) {
         return refuse("--op is longer than %zu letters", sizeof user.declaration);
     }
-    (void)snprintf(user.op_name, sizeof user.op_name, "%.*s", (int)length, text != NULL ? text : "");
+    (void)snprintf(user.op_name, sizeof user.op_name, "%.*s", (int)length,
+                   text != NULL ? text : "");
     (void)snprintf(user.declaration, sizeof user.declaration, "%s", text != NULL ? text : "");
     return true;
 }
@@ -255,13 +258,14 @@ static bool read_op(const char *text)
 static bool read_keys(const char *text)
 {
     kw_error err = KW_ERROR_INIT;
-    return kw_keyset_parse(text, &user.keys, &err) == KW_OK || refuse("--keys %s: %s", text, err.text);
+    return kw_keyset_parse(text, &user.keys, &err) == KW_OK ||
+           refuse("--keys %s: %s", text, err.text);
 }
 
 static void report_stuck(int number)
 {
-    static const char text[] =
-        "violation (hang): the plugin is tried alone, and its start, stop or kernel does not return\n";
+    static const char text[] = "violation (hang): the plugin is tried alone, and its start, stop "
+                               "or kernel does not return\n";
     (void)number;
     (void)!write(STDERR_FILENO, text, sizeof text - 1);
     _exit(1);

@@ -105,8 +105,9 @@ static void look(void (*run)(void), unsigned times, const char *what)
                          (long long)growth.heap_bytes);
     }
     if (growth.library_bytes > 0) {
-        stress_violation("leak", "%u %s leave at least %lld bytes of the library behind: a return, "
-                                 "an object or a lease that is never given back",
+        stress_violation("leak",
+                         "%u %s leave at least %lld bytes of the library behind: a return, "
+                         "an object or a lease that is never given back",
                          times, what, (long long)growth.library_bytes);
     }
     if (growth.descriptor_count > 0) {

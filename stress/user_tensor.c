@@ -17,7 +17,8 @@ typedef struct stand_in {
 } stand_in;
 
 const char user_tensor_text[] =
-    "a stand-in with the keys and no data: a kernel may ask for its keys, hand it on, and return it "
+    "a stand-in with the keys and no data: a kernel may ask for its keys, hand it on, and return "
+    "it "
     "with a\n             reference of its own; it must not look inside";
 
 static stand_in tensors[TENSORS];
@@ -65,8 +66,9 @@ static void release(void *tensor)
 {
     stand_in *found = check(tensor, "the plugin returns or releases");
     if (found != NULL && atomic_fetch_sub(&found->references, 1) == 0) {
-        stress_violation("poison", "the plugin gives back more references to a tensor than it took: "
-                                   "a kernel that returns an argument retains it first");
+        stress_violation("poison",
+                         "the plugin gives back more references to a tensor than it took: "
+                         "a kernel that returns an argument retains it first");
     }
 }
 

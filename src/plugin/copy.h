@@ -10,8 +10,8 @@
 // file that was replaced by rename would not be loaded while the old one is in use, and one that
 // was overwritten in place would change code that runs. What is loaded is therefore a copy that
 // nobody else can reach, under a name that no mapped object has: memory of the process's own
-// (memfd), sealed, and reached through /proc/thread-self/fd; or, where the embedder names a folder, a file
-// in it.
+// (memfd), sealed, and reached through /proc/thread-self/fd; or, where the embedder names a folder,
+// a file in it.
 //
 // The number of a descriptor is used again once it is closed, the name of a mapped object is not.
 // An object that stays mapped keeps its name but not its descriptor; the next copy with the same

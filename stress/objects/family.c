@@ -117,8 +117,7 @@ static kw_status layer(const kw_kernel *self, kw_keyset keys, void *x, int64_t n
 {
     (void)atomic_fetch_add_explicit(&inside_count, 1, memory_order_relaxed);
     ((family_tensor *)x)->layer = loading;
-    kw_keyset below =
-        host->keyset_intersection(keys, host->keyset_full_after(KW_KEY_AutogradCPU));
+    kw_keyset below = host->keyset_intersection(keys, host->keyset_full_after(KW_KEY_AutogradCPU));
     kw_typed_call made;
     kw_status status = host->typed_redispatch_begin(self->op, below, &made);
     if (status == KW_OK) {
@@ -199,10 +198,9 @@ static kw_status find_ops(kw_library *library, kw_error *err)
     status = status == KW_OK ? host->operator_find_typed(dispatcher, "host::rest", FAMILY_SIGNATURE,
                                                          &rest_op, err)
                              : status;
-    status = status == KW_OK
-                 ? host->operator_find_typed(dispatcher, "family::" NEXT_MEMBER "_f",
-                                             FAMILY_SIGNATURE, &next_op, err)
-                 : status;
+    status = status == KW_OK ? host->operator_find_typed(dispatcher, "family::" NEXT_MEMBER "_f",
+                                                         FAMILY_SIGNATURE, &next_op, err)
+                             : status;
     int64_t number = 0;
     family_tensor x = {.keys = host->keyset_from_key(KW_KEY_CPU)};
     status = status == KW_OK ? call(loading_op, &x, 0, &number) : status;

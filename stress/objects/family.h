@@ -11,9 +11,9 @@
 
 #include <keyway/keyset.h>
 
-// Every operator is (Tensor x, int n) -> int. The host defines `family::<name>_f` and `_g`, for which
-// a plugin has kernels, and has two operators of its own: `host::loading` answers the number of the
-// loading whose start calls it, `host::rest` stays for a while.
+// Every operator is (Tensor x, int n) -> int. The host defines `family::<name>_f` and `_g`, for
+// which a plugin has kernels, and has two operators of its own: `host::loading` answers the number
+// of the loading whose start calls it, `host::rest` stays for a while.
 #define FAMILY_SIGNATURE "ti>i"
 
 // The bits of `n`: what a kernel does before it answers the number of its loading.

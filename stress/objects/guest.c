@@ -1,5 +1,5 @@
-// A shared object with a kernel that its destructor takes back, so that dlclose() and the end of the
-// process meet calls of it.
+// A shared object with a kernel that its destructor takes back, so that dlclose() and the end of
+// the process meet calls of it.
 //
 // Layer:   stress
 // Threads: any.
@@ -13,8 +13,8 @@
 
 #define ANSWER 1000
 
-static const guest_host *host;
 // The end of the process may come in the middle of begin, which then says so.
+static _Atomic(const guest_host *) host;
 static _Atomic(kw_library *) library; // set when it is whole
 static atomic_bool has_ended;
 
@@ -34,10 +34,10 @@ kw_status guest_begin(const guest_host *given)
     const kw_library_options options = {
         .struct_size = sizeof options, .dispatcher = given->dispatcher, .name = "guest"};
     const kw_kernel_descriptor mine = KW_UNBOXED("ti>i", kernel);
-    host = given;
+    atomic_store(&host, given);
     kw_library *made = NULL;
-    kw_status status = host->library_create(&options, &made, NULL);
-    status = status == KW_OK ? host->library_impl(made, host->op, KW_KEY_CPU, &mine, NULL, NULL)
+    kw_status status = given->library_create(&options, &made, NULL);
+    status = status == KW_OK ? given->library_impl(made, given->op, KW_KEY_CPU, &mine, NULL, NULL)
                              : status;
     atomic_store(&library, made);
     return atomic_load(&has_ended) ? KW_LIBRARY_CLOSED : status;
@@ -46,11 +46,12 @@ kw_status guest_begin(const guest_host *given)
 __attribute__((destructor)) static void end(void)
 {
     atomic_store(&has_ended, true);
+    const guest_host *its = atomic_load(&host);
     kw_library *mine = atomic_exchange(&library, NULL);
-    if (mine == NULL || host->library_close(mine, NULL) != KW_OK ||
-        host->library_drain(mine, KW_FOREVER, NULL) != KW_OK) {
+    if (mine == NULL || its->library_close(mine, NULL) != KW_OK ||
+        its->library_drain(mine, KW_FOREVER, NULL) != KW_OK) {
         return; // what is still registered is called, and crashes
     }
-    kw_status status = host->library_destroy(mine, NULL);
+    kw_status status = its->library_destroy(mine, NULL);
     (void)status;
 }

@@ -1,5 +1,5 @@
-// What the guest of the stress driver gets from its host: a shared object that is no plugin and uses
-// the library by itself.
+// What the guest of the stress driver gets from its host: a shared object that is no plugin and
+// uses the library by itself.
 //
 // Layer:   stress
 // Threads: any.

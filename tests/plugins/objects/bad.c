@@ -1,5 +1,5 @@
-// A plugin that loads and answers and is wrong all the same, by FORM: what the stress driver's scenario
-// "user" must find. FORM 0 is right.
+// A plugin that loads and answers and is wrong all the same, by FORM: what the stress driver's
+// scenario "user" must find. FORM 0 is right.
 //
 // Layer:   test
 // Threads: any, but for start and stop.
@@ -13,15 +13,15 @@
 
 #include <keyway/plugin_api.h>
 
-#define KEEPS_STATE 1  // in the process, over its unloading
-#define VARIES 2       // answers differently now and then
-#define LEAKS_CALLS 3  // memory, with each call
-#define LEAKS_LOADS 4  // memory, with each load
-#define STAYS 5        // its stop never returns
-#define HOLDS_LEASE 6  // never gives a lease back
-#define HAS_THREAD 7   // its thread outlives its stop
-#define ABSENT 8       // says now and then that there is no kernel
-#define UNCOUNTED 9    // returns a tensor without a reference of its own
+#define KEEPS_STATE 1 // in the process, over its unloading
+#define VARIES 2      // answers differently now and then
+#define LEAKS_CALLS 3 // memory, with each call
+#define LEAKS_LOADS 4 // memory, with each load
+#define STAYS 5       // its stop never returns
+#define HOLDS_LEASE 6 // never gives a lease back
+#define HAS_THREAD 7  // its thread outlives its stop
+#define ABSENT 8      // says now and then that there is no kernel
+#define UNCOUNTED 9   // returns a tensor without a reference of its own
 
 #define RARELY 1000 // one call in so many
 
@@ -62,11 +62,13 @@ static kw_status kernel(const kw_kernel *self, const kw_operator *op, kw_keyset 
     return KW_OK;
 }
 
-// What it keeps --------------------------------------------------------------------------------------
+// What it keeps
+// --------------------------------------------------------------------------------------
 
 static void count_starts(void)
 {
-    const char *before = getenv("KEYWAY_BAD_STARTS"); // NOLINT(concurrency-mt-unsafe): one starts it
+    const char *before =
+        getenv("KEYWAY_BAD_STARTS"); // NOLINT(concurrency-mt-unsafe): one starts it
     char text[32];
     start_count = before != NULL ? strtoll(before, NULL, 10) + 1 : 0;
     (void)snprintf(text, sizeof text, "%lld", (long long)start_count);
