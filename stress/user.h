@@ -132,6 +132,8 @@ void user_make_threads(stress_worker *worker); // one that starts threads of one
 
 // user_change.c: the thread that loads, replaces and unloads, and what it finds in quiet.
 bool user_load(kw_plugin **out_plugin, kw_error *err);
+kw_status user_unload(kw_plugin *take_plugin, kw_error *err); // asks a stop that is busy again
+bool user_is_unmapped(void);
 void user_change_begin(kw_plugin *loaded);
 void user_change(stress_worker *worker);
 void user_watch(void);      // each millisecond: whether it gets stuck

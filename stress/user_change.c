@@ -66,6 +66,7 @@ static bool is_reloadable(void)
 
 // Changes ----------------------------------------------------------------------------------------
 
+// What has unique symbols meets only itself: it is not loaded again but for the looks before.
 static kw_plugin_options options_of(bool keeps)
 {
     return (kw_plugin_options){
@@ -73,7 +74,25 @@ static kw_plugin_options options_of(bool keeps)
         .dispatcher = user.dispatcher,
         .drain_ns = KW_FOREVER,
         .keep_previous = keeps,
+        .share_unique = (user.retention & KW_RETAINED_UNIQUE_SYMBOLS) != 0,
     };
+}
+
+kw_status user_unload(kw_plugin *take_plugin, kw_error *err)
+{
+    kw_status status = kw_plugin_unload(take_plugin, KW_FOREVER, err);
+    while (status == KW_BUSY) {
+        stress_pause_us(1000);
+        status = kw_plugin_unload(take_plugin, KW_FOREVER, err);
+    }
+    return status;
+}
+
+bool user_is_unmapped(void)
+{
+    kw_plugin_statistics now = {.struct_size = sizeof now};
+    kw_plugin_statistics_get(&now);
+    return now.retained_count == 0;
 }
 
 bool user_load(kw_plugin **out_plugin, kw_error *err)
@@ -188,7 +207,7 @@ static void unload(stress_worker *worker)
     }
     if (status != KW_OK && (status == KW_BUSY || is_starved)) {
         stress_count_add(status == KW_BUSY ? STRESS_STILL_USED : STRESS_STARVED);
-        status = kw_plugin_unload(plugin, KW_FOREVER, &err);
+        status = user_unload(plugin, &err);
     }
     if (!say(status, "unloading", &err, false)) {
         stress_give_up("the plugin cannot be unloaded");
@@ -248,7 +267,11 @@ static void *end(void *unused)
         unload(stress_worker_self());
     }
     do_now("waiting for what the plugin has left behind");
-    (void)say(kw_plugin_reap(KW_FOREVER, &err), "taking down", &err, false);
+    kw_status status;
+    while ((status = kw_plugin_reap(KW_FOREVER, &err)) == KW_BUSY) {
+        stress_pause_us(1000);
+    }
+    (void)say(status, "taking down", &err, false);
     do_now(NULL);
     atomic_store(&has_ended, true);
     return unused;

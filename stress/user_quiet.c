@@ -64,8 +64,7 @@ static void load_round(void)
             return;
         }
         call_all(USER_VARIANTS);
-        (void)stress_expect(kw_plugin_unload(plugin, KW_FOREVER, &err), "unloading the plugin",
-                            &err);
+        (void)stress_expect(user_unload(plugin, &err), "unloading the plugin", &err);
     }
 }
 
@@ -151,8 +150,8 @@ void user_look_for_leaks(void)
         return;
     }
     look(call_round, CALLS, "calls");
-    (void)stress_expect(kw_plugin_unload(plugin, KW_FOREVER, &err), "unloading the plugin", &err);
-    if (user.retention == 0) {
+    (void)stress_expect(user_unload(plugin, &err), "unloading the plugin", &err);
+    if (user_is_unmapped()) {
         look(load_round, LOADS, "loads");
     }
     look_for_threads();
