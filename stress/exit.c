@@ -25,7 +25,6 @@
 #include "scenario.h"
 #include "worker.h"
 
-#define SECONDS_MOST 45 // a process lives for milliseconds; a busy machine may be slow
 #define STARTERS 2
 #define STATUS_MOST 60
 
@@ -119,7 +118,7 @@ static pid_t spawn(const process *made, int errors)
 // hold the other end as long as it lives.
 static bool listen_to(int from, char *text, size_t size)
 {
-    double limit = stress_seconds() + SECONDS_MOST;
+    double limit = stress_seconds() + STRESS_EXIT_SECONDS;
     size_t used = 0;
     text[0] = '\0';
     for (;;) {
@@ -144,7 +143,7 @@ static bool listen_to(int from, char *text, size_t size)
 static void judge(const process *made, bool has_ended, int status, const char *text)
 {
     if (!has_ended) {
-        stress_violation("hang", "a process has not ended within %d s: %s", SECONDS_MOST,
+        stress_violation("hang", "a process has not ended within %d s: %s", STRESS_EXIT_SECONDS,
                          made->line);
     } else if (WIFSIGNALED(status)) {
         stress_violation("crash", "a process ends by signal %d: %s: %.200s", WTERMSIG(status),

@@ -51,6 +51,8 @@ typedef enum stress_exit_late {
 } stress_exit_late;
 #undef STRESS_EXIT_ENUMERATOR
 
+#define STRESS_EXIT_SECONDS 45 // a process lives for milliseconds; a busy machine may be slow
+
 // The first argument of a process that ends so:
 //     keyway-stress --end WAY COMPANY LATE STATUS SEED [FAULT]
 #define STRESS_EXIT_OPTION "--end"

@@ -229,6 +229,7 @@ int stress_exit_child(int argc, char **argv)
         (void)fprintf(stderr, "keyway-stress: usage: --end WAY COMPANY LATE STATUS SEED [FAULT]\n");
         return 2;
     }
+    (void)alarm(2 * STRESS_EXIT_SECONDS); // should it hang and nobody be left who ends it
     kwi_fault_set(plan.fault);
     kwi_yield_set(DELAY_ONE_IN);
     leave_op = exit_company_begin(kernel_leave);
