@@ -25,6 +25,7 @@
 #define FORKS 1 // the argument that makes a kernel fork
 #define CHILDREN 3
 #define PAUSE_US 3000
+#define TURN_US 100
 
 stress_group stress_fork_group;
 
@@ -104,10 +105,37 @@ static void call_both(stress_worker *worker)
     }
 }
 
+// AddressSanitizer's allocator of older compilers has locks that it does not take for a fork. With
+// it, those who allocate and the one who forks take turns; callers go on.
+#if defined(__SANITIZE_ADDRESS__)
+#define TAKES_TURNS true
+#else
+#define TAKES_TURNS false
+#endif
+
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+static void begin_turn(void)
+{
+    if (TAKES_TURNS) {
+        (void)pthread_mutex_lock(&turn);
+    }
+}
+
+static void end_turn(void)
+{
+    if (TAKES_TURNS) {
+        (void)pthread_mutex_unlock(&turn);
+        stress_pause_us(TURN_US);
+    }
+}
+
 static void write_group(stress_worker *worker)
 {
     while (stress_goes_on()) {
+        begin_turn();
         stress_group_commit(&stress_fork_group, worker);
+        end_turn();
         (void)stress_sample();
     }
 }
@@ -122,10 +150,12 @@ static void make_threads(stress_worker *worker)
 {
     while (stress_goes_on()) {
         pthread_t thread;
+        begin_turn();
         if (pthread_create(&thread, NULL, call_once, NULL) == 0) {
             (void)pthread_join(thread, NULL);
             stress_count_add(STRESS_SHORT_THREAD);
         }
+        end_turn();
         stress_pause_us(stress_random(worker, PAUSE_US));
     }
 }
@@ -190,7 +220,9 @@ static void fork_often(stress_worker *worker)
             stress_fork_join(children[i]);
         }
         stress_fork_way way = (stress_fork_way)stress_random(worker, STRESS_FORK_WAYS);
+        begin_turn();
         children[i] = places[stress_random(worker, sizeof places / sizeof places[0])](worker, way);
+        end_turn();
         stress_count_add(STRESS_FORKED);
         stress_pause_us(stress_random(worker, PAUSE_US));
     }
