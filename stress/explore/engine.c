@@ -107,21 +107,22 @@ static void run_handler(void)
 // Stops in front of a step until the thread may make it.
 static void stop(explore_wait waits)
 {
-    explore_own->waits = waits;
-    explore_note_section(explore_own);
+    explore_thread *own = explore_own;
+    own->waits = waits;
+    explore_note_section(own);
     for (;;) {
         explore_thread *next = decide();
-        if (next != explore_own) {
+        if (next != own) {
             hand_over(next);
-            wait_for(&explore_own->baton);
+            wait_for(&own->baton);
         }
-        if (!explore_own->is_interrupted) {
+        if (!own->is_interrupted) {
             break;
         }
         run_handler();
-        explore_note_section(explore_own);
+        explore_note_section(own);
     }
-    explore_own->waits = WAIT_NOTHING;
+    own->waits = WAIT_NOTHING;
 }
 
 void explore_make_step(explore_wait waits, const char *what, const char *place, const void *object)

@@ -16,7 +16,9 @@
 // states are visited more than once, none is missed but for a collision of 64 bits.
 //
 // Steps that did not name all they touch would break this. So each time a state is reached again,
-// what the protocol has in memory is compared with the first time (fingerprint.h).
+// what the protocol has in memory is compared with the first time (fingerprint.h). What a thread
+// has loaded and not stored yet is not in memory: there the declarations in steps.c have to be
+// right.
 //
 // Addresses may be objects because memory of the library comes from an arena for each thread
 // (memory.h), in which an address depends on what the thread itself has allocated before.

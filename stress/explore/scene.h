@@ -51,13 +51,13 @@ void scene_check_drained(const kw_library *library);
 // A commit that replaces kernels for a key of f and of g by ones that answer `id`. Operators with
 // id 0 are left alone.
 typedef struct scene_change {
-    kw_library *library; // NULL: that of f and g
-    kw_key key;
+    kw_library *library;   // NULL: that of f and g
     typed_function kernel; // NULL: scene_kernel
-    bool falls_through;    // no kernel, but a fallthrough; its id only has to be another than 0
+    kw_key key;
     int64_t f;
     int64_t g;
     bool defers;
+    bool falls_through; // no kernel, but a fallthrough; its id only has to be another than 0
 } scene_change;
 void scene_commit(const scene_change *change);
 

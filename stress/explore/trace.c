@@ -14,10 +14,10 @@
 #define LABEL_LIMIT 64
 
 typedef struct step {
-    unsigned thread;
     const char *what;
     const char *place;
     const void *object;
+    unsigned thread;
     bool is_note;
 } step;
 
