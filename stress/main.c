@@ -116,7 +116,6 @@ static bool run_all(const stress_options *options)
 
 static bool run_wanted(const stress_options *options)
 {
-    stress_heap_install();
     bool is_clean = strcmp(options->scenario, "all") == 0
                         ? run_all(options)
                         : run_one(options, stress_scenario_find(options->scenario));
@@ -145,6 +144,7 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "keyway-stress: %s cannot be written\n", options.json);
         return 2;
     }
+    stress_heap_install(); // before the library allocates
     bool is_user = options.plugin != NULL || strcmp(options.scenario, "user") == 0;
     if (is_user && !stress_user_prepare(&options)) {
         return 2;
