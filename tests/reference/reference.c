@@ -37,27 +37,6 @@ uint64_t reference_hash(const reference *state)
     return hash;
 }
 
-static bool comes_before(const reference_registration *a, const reference_registration *b)
-{
-    if (a->sort != b->sort || a->sort == REFERENCE_FALLBACK) {
-        return a->sort < b->sort; // the order of fallbacks stays
-    }
-    return a->op != b->op ? a->op < b->op : a->key < b->key;
-}
-
-void reference_normalise(reference *state)
-{
-    // Insertion keeps the order among equals.
-    for (size_t i = 1; i < state->registration_count; i++) {
-        reference_registration moving = state->registrations[i];
-        size_t at = i;
-        for (; at > 0 && comes_before(&moving, &state->registrations[at - 1]); at--) {
-            state->registrations[at] = state->registrations[at - 1];
-        }
-        state->registrations[at] = moving;
-    }
-}
-
 bool reference_has_room(const reference *state, size_t step_count)
 {
     return state->registration_count + step_count <= REFERENCE_REGISTRATIONS;

@@ -129,12 +129,10 @@ typedef struct reference {
 // An empty dispatcher, with or without the library `standard`.
 void reference_init(reference *state, bool is_bare, unsigned duplicates);
 
-// Equality and hash of all bytes. For a memo of states, two that differ in what no answer depends
-// on become equal by reference_normalise(): the order of kernels of different keys. It decides
-// only which of several mismatched schemas a definition is refused for.
+// Equality and hash of all bytes. Two states may differ in the order of kernels of different keys
+// alone, which decides only which of several mismatched schemas a definition is refused for.
 bool reference_equal(const reference *a, const reference *b);
 uint64_t reference_hash(const reference *state);
-void reference_normalise(reference *state);
 
 // Operations ----------------------------------------------------------------------------------
 
