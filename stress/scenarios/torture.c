@@ -42,9 +42,44 @@ static void open_group(unsigned which)
     stress_group_open(group);
 }
 
+// More versions than a pass has buckets for.
+#define CROWD_COUNT 24
+
+typedef struct crowd {
+    kw_shared_snapshot *snapshots[CROWD_COUNT];
+    unsigned count;
+} crowd;
+
+static void crowd_leave(crowd *requests)
+{
+    while (requests->count > 0) {
+        kw_shared_snapshot_release(requests->snapshots[--requests->count]);
+    }
+}
+
+// A crowd of requests that came one after the other, each under a version of its own. They are of
+// the writer that never waits: the other one waits for them.
+static void crowd_grow(crowd *requests, stress_worker *worker)
+{
+    if (worker->index != 0 || (requests->count == 0 && !stress_chance(worker, 256))) {
+        return;
+    }
+    kw_error err = KW_ERROR_INIT;
+    kw_status status = kw_shared_snapshot_create(&requests->snapshots[requests->count], &err);
+    if (stress_expect(status, "sharing a snapshot", &err)) {
+        stress_count_add(STRESS_SHARE);
+        requests->count++;
+    }
+    if (requests->count == CROWD_COUNT) {
+        crowd_leave(requests);
+    }
+}
+
 static void write_group(stress_worker *worker)
 {
+    crowd requests = {.count = 0};
     while (stress_goes_on()) {
+        crowd_grow(&requests, worker);
         stress_group_commit(&stress_the_torture.groups[worker->index], worker);
         (void)stress_sample();
         if (stress_chance(worker, 64)) {
@@ -53,6 +88,7 @@ static void write_group(stress_worker *worker)
             stress_count_add(STRESS_RECLAIM);
         }
     }
+    crowd_leave(&requests);
 }
 
 static void watch(void)
