@@ -413,16 +413,7 @@ static void watch(void)
 static void open_group(void)
 {
     era = (stress_era){0};
-    group = (stress_group){
-        .dispatcher = stress_scene_open(),
-        .ns = "churn",
-        .op_count = OPERATORS,
-        .cpu = stress_probe_cpu,
-        .cpu_boxed = stress_probe_boxed,
-        .autograd = stress_probe_autograd,
-        .falls_through = true,
-        .era = &era,
-    };
+    group = stress_probe_group("churn", OPERATORS, &era);
     stress_group_open(&group);
 }
 

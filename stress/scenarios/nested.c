@@ -220,16 +220,7 @@ static void watch(void)
 void stress_nested_run(const stress_options *options)
 {
     era = (stress_era){0};
-    stress_nested_group = (stress_group){
-        .dispatcher = stress_scene_open(),
-        .ns = "nested",
-        .op_count = OPERATORS,
-        .cpu = stress_probe_cpu,
-        .cpu_boxed = stress_probe_boxed,
-        .autograd = stress_probe_autograd,
-        .falls_through = true,
-        .era = &era,
-    };
+    stress_nested_group = stress_probe_group("nested", OPERATORS, &era);
     stress_group_open(&stress_nested_group);
     kw_error err = KW_ERROR_INIT;
     const kw_kernel_descriptor fallthrough = KW_FALLTHROUGH();

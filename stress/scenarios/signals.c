@@ -354,17 +354,8 @@ static void begin(void)
 {
     kw_error err = KW_ERROR_INIT;
     era = (stress_era){0};
-    group = (stress_group){
-        .dispatcher = stress_scene_open(),
-        .ns = "signals",
-        .op_count = OPERATORS,
-        .cpu = stress_probe_cpu,
-        .cpu_boxed = stress_probe_boxed,
-        .autograd = stress_probe_autograd,
-        .falls_through = true,
-        .era = &era,
-        .never_waits = true, // the shared snapshot holds the first generation
-    };
+    group = stress_probe_group("signals", OPERATORS, &era);
+    group.never_waits = true; // the shared snapshot holds the first generation
     stress_group_open(&group);
     const kw_kernel_descriptor fallthrough = KW_FALLTHROUGH();
     (void)stress_expect(kw_library_fallback(group.base, KW_KEY_Tracer, &fallthrough, NULL, &err),

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "shared/scene.h"
 #include "shared/subject.h"
 
 // Typed redispatches from deeper calls are calls of their own.
@@ -67,7 +68,7 @@ kw_status stress_probe_cpu(const kw_kernel *self, kw_keyset keys, void *x, int64
     return KW_OK;
 }
 
-kw_status stress_probe_boxed(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
+static kw_status probe_boxed(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
                              kw_frame *frame)
 {
     (void)op;
@@ -77,7 +78,7 @@ kw_status stress_probe_boxed(const kw_kernel *self, const kw_operator *op, kw_ke
     return KW_OK;
 }
 
-kw_status stress_probe_autograd(const kw_kernel *self, kw_keyset keys, void *x, int64_t n,
+static kw_status probe_autograd(const kw_kernel *self, kw_keyset keys, void *x, int64_t n,
                                 int64_t *out_0)
 {
     stress_probe *probe = x;
@@ -88,6 +89,20 @@ kw_status stress_probe_autograd(const kw_kernel *self, kw_keyset keys, void *x, 
         typed_redispatch(self->op, kw_keyset_remove(keys, KW_KEY_AutogradCPU), x, n, out_0);
     leave(self, id);
     return status;
+}
+
+stress_group stress_probe_group(const char *ns, unsigned op_count, stress_era *era)
+{
+    return (stress_group){
+        .dispatcher = stress_scene_open(),
+        .ns = ns,
+        .op_count = op_count,
+        .cpu = stress_probe_cpu,
+        .cpu_boxed = probe_boxed,
+        .autograd = probe_autograd,
+        .falls_through = true,
+        .era = era,
+    };
 }
 
 static void check_answer(const stress_probe *probe, unsigned ways, kw_status status,

@@ -31,13 +31,12 @@ struct stress_probe {
     bool has_layer;      // the autograd kernel ran
 };
 
-// The kernels of a group that is probed. It has an era.
+// A kernel for a CPU that answers its id, of an operator that is probed.
 kw_status stress_probe_cpu(const kw_kernel *self, kw_keyset keys, void *x, int64_t n,
                            int64_t *out_0);
-kw_status stress_probe_boxed(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
-                             kw_frame *frame);
-kw_status stress_probe_autograd(const kw_kernel *self, kw_keyset keys, void *x, int64_t n,
-                                int64_t *out_0);
+
+// A group whose kernels are probes, in a new dispatcher; not opened yet.
+stress_group stress_probe_group(const char *ns, unsigned op_count, stress_era *era);
 
 // How an operator is called.
 typedef enum stress_way {
