@@ -1,0 +1,188 @@
+// Instruction counts: the program runs itself under valgrind's callgrind.
+//
+// Layer:   bench
+// Threads: one.
+// SPDX-License-Identifier: MIT
+//
+// The process under valgrind runs each variant twice, with two numbers of iterations, and passes
+// bench_mark() before, between and after. callgrind writes a file and begins anew at each mark, so
+// one process answers for all variants. What the difference of both runs says of one iteration is
+// exact, and the same each time.
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness_part.h"
+
+#define FEW 200U
+#define MANY 1200U
+#define MARKS 3U // of one variant
+
+// Named to valgrind, so not inlined and never left out.
+__attribute__((noinline)) void bench_mark(void);
+
+void bench_mark(void)
+{
+    __asm__ volatile("" ::: "memory");
+}
+
+int bench_be_counted(const bench_question *question)
+{
+    for (unsigned i = 0; i < question->count; i++) {
+        bench_function run = question->variants[i].run;
+        if (run != NULL) {
+            bench_keep(run(FEW)); // what happens once, such as finding symbols
+            bench_mark();
+            bench_keep(run(FEW));
+            bench_mark();
+            bench_keep(run(MANY));
+            bench_mark();
+        }
+    }
+    return 0;
+}
+
+static bool run_valgrind(const char *program, const char *out)
+{
+    char out_option[128];
+    (void)snprintf(out_option, sizeof out_option, "--callgrind-out-file=%s", out);
+    pid_t child = fork();
+    if (child == 0) {
+        (void)execlp("valgrind", "valgrind", "-q", "--tool=callgrind", out_option,
+                     "--dump-before=bench_mark", program, "--counted", (char *)NULL);
+        _exit(127);
+    }
+    int status = -1;
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0) {
+        (void)fprintf(stderr, "no instruction counts: is valgrind here?\n");
+        return false;
+    }
+    return true;
+}
+
+// The instructions up to mark number `mark`, counted from 1, since the mark before; NAN: no file.
+static double read_total(const char *out, unsigned mark)
+{
+    char path[128];
+    char line[256];
+    unsigned long long total = 0;
+    bool is_found = false;
+    (void)snprintf(path, sizeof path, "%s.%u", out, mark);
+    FILE *file = fopen(path, "r");
+    while (file != NULL && !is_found && fgets(line, sizeof line, file) != NULL) {
+        is_found = sscanf(line, "totals: %llu", &total) == 1;
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return is_found ? (double)total : NAN;
+}
+
+static void remove_folder(const char *folder)
+{
+    DIR *files = opendir(folder);
+    const struct dirent *entry;
+    while (files != NULL && (entry = readdir(files)) != NULL) {
+        if (entry->d_name[0] != '.') {
+            (void)unlinkat(dirfd(files), entry->d_name, 0);
+        }
+    }
+    if (files != NULL) {
+        (void)closedir(files);
+    }
+    (void)rmdir(folder);
+}
+
+// Runs a program under valgrind; `totals` gets the counts of the variants that run, in their order.
+static bool count_program(const char *program, double *totals, unsigned count)
+{
+    char folder[] = "/tmp/keyway-bench-XXXXXX";
+    char out[64];
+    if (mkdtemp(folder) == NULL) {
+        return false;
+    }
+    (void)snprintf(out, sizeof out, "%s/out", folder);
+    bool is_done = run_valgrind(program, out);
+    for (unsigned i = 0; i < count && is_done; i++) {
+        double few = read_total(out, i * MARKS + 2);
+        double many = read_total(out, i * MARKS + 3);
+        totals[i] = (many - few) / (MANY - FEW);
+    }
+    remove_folder(folder);
+    return is_done;
+}
+
+bool bench_count(const bench_question *question, bench_result *results)
+{
+    static double totals[BENCH_VARIANTS_MAX];
+    char self[512];
+    unsigned count = 0;
+    for (unsigned i = 0; i < question->count; i++) {
+        count += question->variants[i].run != NULL;
+        results[i].instructions = NAN;
+    }
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (count == 0 || length < 0) {
+        return false;
+    }
+    self[length] = '\0';
+    if (!count_program(self, totals, count)) {
+        return false;
+    }
+    unsigned at = 0;
+    for (unsigned i = 0; i < question->count; i++) {
+        if (question->variants[i].run != NULL) {
+            results[i].instructions = totals[at++];
+        }
+    }
+    return true;
+}
+
+// Budgets -----------------------------------------------------------------------------------------
+
+// Compares one line, "82 typed 2 tensors"; empty ones and those that begin with # are no budgets.
+static bool is_kept(const bench_question *question, const bench_result *results, char *line)
+{
+    char *name = NULL;
+    line[strcspn(line, "\n")] = '\0';
+    if (*line == '#' || *line == '\0') {
+        return true;
+    }
+    double granted = strtod(line, &name);
+    name += strspn(name, " ");
+    unsigned i = bench_find(question, name);
+    if (i == question->count || isnan(results[i].instructions) || !(granted > 0)) {
+        printf("`%s` is no budget of a variant whose instructions are counted\n", line);
+        return false;
+    }
+    double counted = results[i].instructions;
+    bool is_within = counted <= granted;
+    printf("%-30s %8.1f instructions, %s its budget of %.0f\n", name, counted,
+           is_within ? "within" : "above", granted);
+    return is_within;
+}
+
+int bench_compare_budget(const bench_question *question, const char *path)
+{
+    static bench_result results[BENCH_VARIANTS_MAX];
+    char line[256];
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        (void)fprintf(stderr, "cannot read %s\n", path);
+        return 2;
+    }
+    if (!bench_count(question, results)) {
+        (void)fclose(file);
+        return 77;
+    }
+    bool is_within = true;
+    while (fgets(line, sizeof line, file) != NULL) {
+        is_within &= is_kept(question, results, line);
+    }
+    (void)fclose(file);
+    return is_within ? 0 : 1;
+}
