@@ -25,7 +25,8 @@ static uint64_t run_boxed(uint64_t iterations)
     kw_value out = kw_value_int(0);
     kw_status failures = 0;
     for (uint64_t i = 0; i < iterations; i++) {
-        kw_value args[] = {kw_value_tensor(&bench_left), kw_value_tensor(&bench_right), out};
+        kw_value args[] = {kw_value_tensor(&bench_left), kw_value_tensor(&bench_right),
+                           kw_value_int(out.as.as_int)};
         kw_frame frame = {args, &out, 3, 1};
         failures |= kw_call_boxed(bench_op.two, &frame);
     }

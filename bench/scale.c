@@ -1,0 +1,250 @@
+// How cost grows: with threads, with operators called at random, with what is registered.
+//
+// Layer:   bench
+// Threads: as many as there are processors.
+// SPDX-License-Identifier: MIT
+
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "many.h"
+#include "subject.h"
+#include "workers.h"
+#ifdef BENCH_WITH_LIBTORCH
+#include "original.h"
+#endif
+
+#define OPERATORS 5000U
+#define REGISTERED 3000U // a framework's, for start-up and fallbacks
+#define ORDER 16384U     // random operators, then the same again
+
+static const kw_operator *typical[OPERATORS];
+static const kw_operator *dense[OPERATORS];
+static uint16_t order[ORDER];
+static bench_many registered; // REGISTERED operators with typical kernels
+
+// Threads -----------------------------------------------------------------------------------------
+
+static uint64_t read_calls(uint64_t count)
+{
+    int64_t out = 0;
+    kw_status failures = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        failures |= bench_two_call_on(bench_op.two, &bench_left, &bench_right, out, &out);
+    }
+    return (uint64_t)out + (uint64_t)failures;
+}
+
+static double measure_threads(const void *argument, uint64_t window_ns)
+{
+    const bench_window window = {.read = read_calls, .reader_count = *(const unsigned *)argument};
+    bool are_there = window.reader_count <= sysconf(_SC_NPROCESSORS_ONLN);
+    return are_there ? bench_window_run(&window, window_ns).read_ns : NAN;
+}
+
+// Operators ---------------------------------------------------------------------------------------
+
+typedef struct choice {
+    const kw_operator *const *ops;
+    unsigned count;
+} choice;
+
+static double measure_random(const void *argument, uint64_t window_ns)
+{
+    const choice *from = argument;
+    int64_t out = 0;
+    kw_status failures = 0;
+    uint64_t calls = 0;
+    double begun = bench_now_ns();
+    double took = 0;
+    do {
+        for (unsigned i = 0; i < ORDER; i++) {
+            const kw_operator *op = from->ops[order[i] * from->count >> 16];
+            failures |= bench_two_call_on(op, &bench_left, &bench_right, out, &out);
+        }
+        calls += ORDER;
+        took = bench_now_ns() - begun;
+    } while (took < (double)window_ns);
+    bench_keep((uint64_t)out + (uint64_t)failures);
+    return took / (double)calls;
+}
+
+// Registration ------------------------------------------------------------------------------------
+
+static double measure_start_up(const void *argument, uint64_t window_ns)
+{
+    (void)window_ns;
+    const bool *at_once = argument;
+    bench_many many = bench_many_make();
+    double begun = bench_now_ns();
+    bench_many_define(&many, REGISTERED, BENCH_TYPICAL, *at_once);
+    double took = bench_now_ns() - begun;
+    bench_many_end(&many);
+    return took;
+}
+
+// A fallback that all operators get, or its removal. No operator has a kernel for its key.
+static double measure_fallback(const void *argument, uint64_t window_ns)
+{
+    (void)window_ns;
+    const bool *removes = argument;
+    const kw_kernel_descriptor kernel = KW_FALLTHROUGH();
+    kw_registration registration = 0;
+    kw_error err = KW_ERROR_INIT;
+    double begun = bench_now_ns();
+    bench_require(
+        kw_library_fallback(registered.library, KW_KEY_PrivateUse2, &kernel, &registration, &err),
+        &err);
+    double between = bench_now_ns();
+    bench_require(kw_library_remove(registered.library, registration, &err), &err);
+    return *removes ? bench_now_ns() - between : between - begun;
+}
+
+static double measure_find(const void *argument, uint64_t window_ns)
+{
+    (void)argument;
+    static char names[256][64];
+    const kw_operator *op = NULL;
+    uint64_t sum = 0;
+    uint64_t finds = 0;
+    for (unsigned i = 0; i < 256 && names[i][0] == '\0'; i++) {
+        (void)strcpy(names[i], bench_many_name(order[i] * REGISTERED >> 16));
+    }
+    double begun = bench_now_ns();
+    double took = 0;
+    do {
+        for (unsigned i = 0; i < 256; i++) {
+            sum += (uint64_t)kw_operator_find(registered.dispatcher, names[i], &op, NULL);
+        }
+        finds += 256;
+        took = bench_now_ns() - begun;
+    } while (took < (double)window_ns);
+    bench_keep(sum + (uint64_t)(uintptr_t)op);
+    return took / (double)finds;
+}
+
+#ifdef BENCH_WITH_LIBTORCH
+static double measure_original_start_up(const void *argument, uint64_t window_ns)
+{
+    (void)argument;
+    (void)window_ns;
+    return bench_original_start_up(REGISTERED);
+}
+
+static double measure_original_fallback(const void *argument, uint64_t window_ns)
+{
+    (void)argument;
+    (void)window_ns;
+    return bench_original_fallback();
+}
+#endif
+
+// The question ------------------------------------------------------------------------------------
+
+static void find_all(const kw_operator **ops, bench_density density)
+{
+    bench_many many = bench_many_make(); // until the program's end
+    bench_many_define(&many, OPERATORS, density, true);
+    for (unsigned i = 0; i < OPERATORS; i++) {
+        ops[i] = bench_many_find(&many, i);
+    }
+}
+
+static bool set_up(void)
+{
+    uint64_t word = 1;
+    for (unsigned i = 0; i < ORDER; i++) { // xorshift
+        word ^= word << 13;
+        word ^= word >> 7;
+        word ^= word << 17;
+        order[i] = (uint16_t)(word >> 20);
+    }
+    if (!bench_subject_set_up()) {
+        return false;
+    }
+    find_all(typical, BENCH_TYPICAL);
+    find_all(dense, BENCH_DENSE);
+    registered = bench_many_make();
+    bench_many_define(&registered, REGISTERED, BENCH_TYPICAL, true);
+#ifdef BENCH_WITH_LIBTORCH
+    return bench_original_set_up();
+#else
+    return true;
+#endif
+}
+
+#define THREADS(number)                                                                            \
+    {                                                                                              \
+        .name = #number " threads", .measure = measure_threads, .argument = &threads_##number      \
+    }
+#define RANDOM(number, text)                                                                       \
+    {.name = text " operators at random, typical",                                                 \
+     .measure = measure_random,                                                                    \
+     .argument = &typical_##number,                                                                \
+     .ratio_to = "1 operators at random, typical"},                                                \
+    {                                                                                              \
+        .name = text " operators at random, dense", .measure = measure_random,                     \
+        .argument = &dense_##number, .ratio_to = "1 operators at random, typical"                  \
+    }
+#define CHOICES(number)                                                                            \
+    static const choice typical_##number = {typical, number};                                      \
+    static const choice dense_##number = {dense, number};
+
+CHOICES(1)
+CHOICES(10)
+CHOICES(100)
+CHOICES(1000)
+CHOICES(5000)
+static const unsigned threads_1 = 1;
+static const unsigned threads_2 = 2;
+static const unsigned threads_4 = 4;
+static const unsigned threads_8 = 8;
+static const unsigned threads_16 = 16;
+static const bool yes = true;
+static const bool no = false;
+
+static const bench_variant variants[] = {
+    THREADS(1),
+    THREADS(2),
+    THREADS(4),
+    THREADS(8),
+    THREADS(16),
+    RANDOM(1, "1"),
+    RANDOM(10, "10"),
+    RANDOM(100, "100"),
+    RANDOM(1000, "1,000"),
+    RANDOM(5000, "5,000"),
+    {.name = "find one of 3,000", .measure = measure_find},
+    {.name = "start-up: 3,000 operators with 5 kernels, one transaction",
+     .measure = measure_start_up,
+     .argument = &yes},
+    {.name = "start-up: 3,000 operators with 5 kernels, one by one",
+     .measure = measure_start_up,
+     .argument = &no,
+     .ratio_to = "start-up: 3,000 operators with 5 kernels, one transaction"},
+    {.name = "a fallback over 3,000 operators", .measure = measure_fallback, .argument = &no},
+    {.name = "its removal",
+     .measure = measure_fallback,
+     .argument = &yes,
+     .ratio_to = "a fallback over 3,000 operators"},
+#ifdef BENCH_WITH_LIBTORCH
+    {.name = "libtorch start-up: 3,000 operators with 5 kernels",
+     .measure = measure_original_start_up,
+     .ratio_to = "start-up: 3,000 operators with 5 kernels, one transaction"},
+    {.name = "libtorch: a fallback over all it has",
+     .measure = measure_original_fallback,
+     .ratio_to = "a fallback over 3,000 operators"},
+    {.name = "libtorch find", .run = bench_original_find, .ratio_to = "find one of 3,000"},
+#endif
+};
+
+int main(int argc, char **argv)
+{
+    static const bench_question question = {.group = "scale",
+                                            .variants = variants,
+                                            .count = BENCH_COUNT(variants),
+                                            .has_threads = true,
+                                            .set_up = set_up};
+    return bench_main(&question, argc, argv);
+}

@@ -1,0 +1,260 @@
+// What commits do to readers: throughput, tail of latency, the time until a commit is seen, and
+// what commits and grace periods cost themselves.
+//
+// Layer:   bench
+// Threads: a reader and a writer.
+// SPDX-License-Identifier: MIT
+//
+// Commits replace the CPU kernel of the operator that the reader calls. "Deferred" ones leave
+// reclaiming to a later commit, within the library's limit; the others wait for a grace period and
+// free what they replaced.
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include <keyway/dispatcher.h>
+
+#include "harness.h"
+#include "latency.h"
+#include "subject.h"
+#include "swap.h"
+#include "workers.h"
+
+// Reading -----------------------------------------------------------------------------------------
+
+static uint64_t read_calls(uint64_t count)
+{
+    int64_t out = 0;
+    kw_status failures = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        failures |= bench_two_call_on(bench_op.two, &bench_left, &bench_right, out, &out);
+    }
+    return (uint64_t)out + (uint64_t)failures;
+}
+
+static bench_latencies latencies; // guard: thread. The reader's, then the main thread's.
+
+// Each call with the clock before and after it.
+static uint64_t read_timed(uint64_t count)
+{
+    int64_t out = 0;
+    kw_status failures = 0;
+    double before = bench_now_ns();
+    for (uint64_t i = 0; i < count; i++) {
+        failures |= bench_two_call_on(bench_op.two, &bench_left, &bench_right, out, &out);
+        double after = bench_now_ns();
+        bench_latencies_add(&latencies, after - before);
+        before = after;
+    }
+    return (uint64_t)out + (uint64_t)failures;
+}
+
+// Throughput and tail -----------------------------------------------------------------------------
+
+typedef struct load {
+    double rate; // of commits
+    bool defers;
+} load;
+
+static bench_report run(const load *commits, uint64_t (*read)(uint64_t count), uint64_t window_ns)
+{
+    const bench_window window = {.read = read,
+                                 .write =
+                                     commits->defers ? bench_swap_deferring : bench_swap_at_once,
+                                 .reader_count = 1,
+                                 .write_rate = commits->rate};
+    bench_report report = bench_window_run(&window, window_ns);
+    bench_require(kw_reclaim(), NULL); // the next window begins with nothing left over
+    return report;
+}
+
+static bench_report last; // of the newest window of throughput
+
+static double measure_calls(const void *argument, uint64_t window_ns)
+{
+    last = run(argument, read_calls, window_ns);
+    return last.read_ns;
+}
+
+// What a commit took in the window of the variant before.
+static double measure_commits(const void *argument, uint64_t window_ns)
+{
+    (void)argument;
+    (void)window_ns;
+    return last.write_ns;
+}
+
+static double measure_median(const void *argument, uint64_t window_ns)
+{
+    bench_latencies_clear(&latencies);
+    (void)run(argument, read_timed, window_ns);
+    return bench_latencies_quantile(&latencies, 0.5);
+}
+
+// Of the window that the median before it is of: `argument` is the quantile.
+static double measure_quantile(const void *argument, uint64_t window_ns)
+{
+    (void)window_ns;
+    return bench_latencies_quantile(&latencies, *(const double *)argument);
+}
+
+// Visibility --------------------------------------------------------------------------------------
+
+#define COMMITS_SEEN 50U
+
+static struct {
+    int64_t expected; // guard: cell. Store: release, before the commit. Load: acquire. 0: the end.
+    double seen_ns;   // guard: cell. Store: release, when the answer is the expected one; then 0.
+} view;
+
+static void *watch(void *nothing)
+{
+    int64_t expected = 0;
+    bench_pin(0);
+    while ((expected = __atomic_load_n(&view.expected, __ATOMIC_ACQUIRE)) != 0) {
+        int64_t out = 0;
+        kw_status status = bench_two_call_on(bench_op.two, &bench_left, &bench_right, 0, &out);
+        double zero = 0;
+        double now = bench_now_ns();
+        if (status == KW_OK && out == expected) {
+            (void)__atomic_compare_exchange(&view.seen_ns, &zero, &now, false, __ATOMIC_RELEASE,
+                                            __ATOMIC_RELAXED);
+        }
+    }
+    return nothing;
+}
+
+static double seen(void)
+{
+    double ns = 0;
+    __atomic_load(&view.seen_ns, &ns, __ATOMIC_ACQUIRE);
+    return ns;
+}
+
+// From just before a commit to the end of the first call that runs the new kernel, on another
+// thread that calls all the time.
+static double measure_visible(const void *argument, uint64_t window_ns)
+{
+    const load *commits = argument;
+    (void)window_ns;
+    pthread_t watcher;
+    double sum = 0;
+    int64_t now_answered = bench_swap(commits->defers);
+    __atomic_store_n(&view.expected, 3 - now_answered, __ATOMIC_RELEASE);
+    view.seen_ns = 0;
+    if (pthread_create(&watcher, NULL, watch, NULL) != 0) {
+        return NAN;
+    }
+    bench_pin(1);
+    for (unsigned i = 0; i < COMMITS_SEEN; i++) {
+        double begun = bench_now_ns();
+        now_answered = bench_swap(commits->defers);
+        while (seen() == 0) {
+        }
+        sum += seen() - begun;
+        __atomic_store_n(&view.expected, 3 - now_answered, __ATOMIC_RELEASE);
+        double zero = 0;
+        __atomic_store(&view.seen_ns, &zero, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&view.expected, 0, __ATOMIC_RELEASE);
+    (void)pthread_join(watcher, NULL);
+    return sum / COMMITS_SEEN;
+}
+
+// Grace periods -----------------------------------------------------------------------------------
+
+static double waited_ns;
+
+static void swap_and_reclaim(void)
+{
+    bench_swap_deferring();
+    double begun = bench_now_ns();
+    bench_require(kw_reclaim(), NULL);
+    waited_ns += bench_now_ns() - begun;
+}
+
+// One grace period and the pass that frees one table, beside readers that call all the time.
+static double measure_grace(const void *argument, uint64_t window_ns)
+{
+    const unsigned *reader_count = argument;
+    const bench_window window = {.read = read_calls,
+                                 .write = swap_and_reclaim,
+                                 .reader_count = *reader_count,
+                                 .write_rate = 2000};
+    waited_ns = 0;
+    bench_report report = bench_window_run(&window, window_ns);
+    return waited_ns / (double)report.writes;
+}
+
+// The question ------------------------------------------------------------------------------------
+
+static const load none = {0, false};
+static const load slow = {1000, false};
+static const load slow_deferred = {1000, true};
+static const load fast = {10000, false};
+static const load fast_deferred = {10000, true};
+static const load full = {INFINITY, false};
+static const load full_deferred = {INFINITY, true};
+static const double p99 = 0.99;
+static const double p999 = 0.999;
+static const double all = 1;
+static const unsigned no_reader = 0;
+static const unsigned one_reader = 1;
+
+#define CALLS(text, load)                                                                          \
+    {                                                                                              \
+        .name = "call, " text, .measure = measure_calls, .argument = &(load)                       \
+    }
+#define COMMIT(text)                                                                               \
+    {                                                                                              \
+        .name = "commit, " text, .measure = measure_commits                                        \
+    }
+#define TAIL(text, load)                                                                           \
+    {.name = "p50, " text,                                                                         \
+     .measure = measure_median,                                                                    \
+     .argument = &(load),                                                                          \
+     .ratio_to = "p50, no commits"},                                                               \
+        {.name = "p99, " text,                                                                     \
+         .measure = measure_quantile,                                                              \
+         .argument = &p99,                                                                         \
+         .ratio_to = "p99, no commits"},                                                           \
+        {.name = "p99.9, " text,                                                                   \
+         .measure = measure_quantile,                                                              \
+         .argument = &p999,                                                                        \
+         .ratio_to = "p99.9, no commits"},                                                         \
+    {                                                                                              \
+        .name = "max, " text, .measure = measure_quantile, .argument = &all,                       \
+        .ratio_to = "max, no commits"                                                              \
+    }
+
+static const bench_variant variants[] = {
+    CALLS("no commits", none),
+    CALLS("1,000 commits/s", slow),
+    CALLS("1,000 commits/s deferred", slow_deferred),
+    CALLS("10,000 commits/s", fast),
+    CALLS("10,000 commits/s deferred", fast_deferred),
+    CALLS("full rate", full),
+    COMMIT("full rate"), // of the window before
+    CALLS("full rate deferred", full_deferred),
+    COMMIT("full rate deferred"),
+    TAIL("no commits", none),
+    TAIL("1,000 commits/s", slow),
+    TAIL("10,000 commits/s", fast),
+    TAIL("10,000 commits/s deferred", fast_deferred),
+    TAIL("full rate", full),
+    TAIL("full rate deferred", full_deferred),
+    {.name = "commit to visible", .measure = measure_visible, .argument = &full},
+    {.name = "commit to visible, deferred", .measure = measure_visible, .argument = &full_deferred},
+    {.name = "grace period and pass, no reader", .measure = measure_grace, .argument = &no_reader},
+    {.name = "grace period and pass, a reader", .measure = measure_grace, .argument = &one_reader},
+};
+
+int main(int argc, char **argv)
+{
+    static const bench_question question = {.group = "writer",
+                                            .variants = variants,
+                                            .count = BENCH_COUNT(variants),
+                                            .has_threads = true,
+                                            .set_up = bench_subject_set_up};
+    return bench_main(&question, argc, argv);
+}
