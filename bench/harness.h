@@ -58,6 +58,12 @@ typedef struct bench_remote {
 
 double bench_remote_measure(const void *argument, uint64_t window_ns);
 
+#ifdef __clang__
+#define BENCH_COMPILER __VERSION__
+#else
+#define BENCH_COMPILER "gcc " __VERSION__
+#endif
+
 #define BENCH_COUNT(array) ((unsigned)(sizeof(array) / sizeof(array)[0]))
 
 #endif // BENCH_HARNESS_H

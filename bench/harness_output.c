@@ -14,7 +14,7 @@
 
 void bench_print(const bench_question *question, const bench_result *results, unsigned rounds)
 {
-    printf("%s: %u rounds, compiler %s\n", question->group, rounds, __VERSION__);
+    printf("%s: %u rounds, compiler %s\n", question->group, rounds, BENCH_COMPILER);
     printf("  %-44s %12s %12s %12s %8s %8s\n", "ns for one", "lower", "median", "upper", "instr.",
            "ratio");
     for (unsigned i = 0; i < question->count; i++) {
@@ -104,7 +104,7 @@ bool bench_write_json(const bench_question *question, const bench_result *result
         char machine[256];
         describe_machine(machine, sizeof machine);
         (void)fprintf(file, "{\"machine\":\"%s\",\"compiler\":\"%s\",\"results\":[", machine,
-                      __VERSION__);
+                      BENCH_COMPILER);
     }
     for (unsigned i = 0; i < question->count; i++) {
         if (results[i].is_present) {

@@ -91,7 +91,7 @@ static bool write_json(const char *path)
         (void)fprintf(stderr, "cannot write %s\n", own);
         return false;
     }
-    (void)fprintf(file, "{\"compiler\":\"%s\",\"sizes\":[", __VERSION__);
+    (void)fprintf(file, "{\"compiler\":\"%s\",\"sizes\":[", BENCH_COMPILER);
     for (unsigned i = 0; i < size_count; i++) {
         (void)fprintf(file, "%s\n{\"name\":\"%s\",\"bytes\":%.1f}", i > 0 ? "," : "", sizes[i].name,
                       sizes[i].bytes);
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
         return 1;
     }
     measure_all();
-    printf("memory: compiler %s\n  %-44s %12s\n", __VERSION__, "", "bytes");
+    printf("memory: compiler %s\n  %-44s %12s\n", BENCH_COMPILER, "", "bytes");
     for (unsigned i = 0; i < size_count; i++) {
         printf("  %-44s %12.1f\n", sizes[i].name, sizes[i].bytes);
     }
