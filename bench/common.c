@@ -30,6 +30,6 @@ void bench_require(kw_status status, const kw_error *err)
 {
     if (status != KW_OK) {
         (void)fprintf(stderr, "%s: %s\n", kw_status_name(status), err != NULL ? err->text : "");
-        exit(1);
+        _Exit(1);
     }
 }

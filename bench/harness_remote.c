@@ -9,8 +9,6 @@
 // lie between those of this process. A request is a line with a window and a variant's name; the
 // answer a line with nanoseconds for one.
 
-#include <errno.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +32,8 @@ bool bench_beside(const char *program, char *path, size_t size)
         return false;
     }
     self[length] = '\0';
-    int written = snprintf(path, size, "%s/%s", dirname(self), program);
+    *strrchr(self, '/') = '\0'; // an absolute path: it has one
+    int written = snprintf(path, size, "%s/%s", self, program);
     return written > 0 && (size_t)written < size && access(path, X_OK) == 0;
 }
 
@@ -77,19 +76,19 @@ double bench_remote_measure(const void *argument, uint64_t window_ns)
             (void)fprintf(stderr, "cannot start %s\n", path);
         }
     }
-    double ns = NAN;
     char answer[64];
+    char *rest = answer;
     if (other.requests == NULL || other.answers == NULL ||
         strcmp(other.program, remote->program) != 0) {
         return NAN;
     }
     (void)fprintf(other.requests, "%llu %s\n", (unsigned long long)window_ns, remote->variant);
-    if (fflush(other.requests) != 0 || fgets(answer, sizeof answer, other.answers) == NULL ||
-        sscanf(answer, "%lf", &ns) != 1) {
+    if (fflush(other.requests) != 0 || fgets(answer, sizeof answer, other.answers) == NULL) {
         (void)fprintf(stderr, "%s does not answer\n", remote->program);
-        exit(1); // rounds with and without it cannot be compared
+        _Exit(1); // rounds with and without it cannot be compared
     }
-    return ns;
+    double ns = strtod(answer, &rest);
+    return rest != answer ? ns : NAN;
 }
 
 int bench_serve(const bench_question *question)

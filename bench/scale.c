@@ -4,7 +4,7 @@
 // Threads: as many as there are processors.
 // SPDX-License-Identifier: MIT
 
-#include <string.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -117,7 +117,8 @@ static double measure_find(const void *argument, uint64_t window_ns)
     uint64_t sum = 0;
     uint64_t finds = 0;
     for (unsigned i = 0; i < 256 && names[i][0] == '\0'; i++) {
-        (void)strcpy(names[i], bench_many_name(order[i] * REGISTERED >> 16));
+        (void)snprintf(names[i], sizeof names[i], "%s",
+                       bench_many_name(order[i] * REGISTERED >> 16));
     }
     double begun = bench_now_ns();
     double took = 0;

@@ -97,7 +97,7 @@ static void start(hand *worker, schedule *shift, unsigned index, void *(*work)(v
     worker->ns = 0;
     if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
         (void)fprintf(stderr, "a thread does not start\n");
-        exit(1);
+        _Exit(1);
     }
 }
 
