@@ -15,6 +15,7 @@
 #include <keyway/snapshot.h>
 
 #include "harness.h"
+#include "small.h"
 #include "subject.h"
 #ifdef BENCH_WITH_LIBTORCH
 #include "original.h"
@@ -75,6 +76,15 @@ static uint64_t run_redispatch(uint64_t iterations)
     int64_t out = 0;
     bench_loop_count = iterations;
     kw_status status = bench_looped_call_on(bench_op.looped, &bench_left, &bench_right, out, &out);
+    return (uint64_t)out + (uint64_t)status;
+}
+
+static uint64_t run_small_redispatch(uint64_t iterations)
+{
+    int64_t out = 0;
+    bench_loop_count = iterations;
+    kw_status status =
+        bench_looped_small_call_on(bench_op.looped_small, &bench_left, &bench_right, out, &out);
     return (uint64_t)out + (uint64_t)status;
 }
 
@@ -203,6 +213,8 @@ int main(int argc, char **argv)
         {.name = "redispatch", .run = run_redispatch},
         {.name = "typed, 2 levels", .run = run_levels_2},
         {.name = "typed, 4 levels", .run = run_levels_4},
+        {.name = "typed 2 tensors, small code", .run = bench_small_two},
+        {.name = "redispatch, small code", .run = run_small_redispatch},
         {.name = "resolve-once", .run = run_handle},
         {.name = "resolve-once, table changed", .run = run_handle_elsewhere},
         {.name = "boxed", .run = run_boxed},

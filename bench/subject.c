@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "harness.h"
+#include "small.h"
 
 bench_tensor bench_left;
 bench_tensor bench_right;
@@ -119,6 +120,8 @@ static kw_status stage(kw_transaction *tx, kw_library *library)
     status |= bench_levels_4_impl(tx, library, KW_KEY_BackendSelect, select_4);
     status |= bench_looped_impl(tx, library, KW_KEY_CPU, bench_add_two);
     status |= bench_looped_impl(tx, library, KW_KEY_AutogradCPU, loop_autograd);
+    status |= bench_looped_small_impl(tx, library, KW_KEY_CPU, bench_add_two);
+    status |= bench_looped_small_impl(tx, library, KW_KEY_AutogradCPU, bench_small_autograd);
     status |= kw_transaction_impl(tx, library, BENCH_BOXED_NAME, KW_KEY_CPU, &boxed, NULL, NULL);
     return status;
 }
@@ -143,6 +146,7 @@ bool bench_subject_set_up(void)
                                .levels_2 = bench_levels_2_handle(),
                                .levels_4 = bench_levels_4_handle(),
                                .looped = bench_looped_handle(),
+                               .looped_small = bench_looped_small_handle(),
                                .boxed = bench_boxed_handle()};
     bench_left.keys = bench_dense_keys();
     bench_right.keys = bench_left.keys;

@@ -25,11 +25,12 @@ typedef struct bench_subject {
     const kw_operator *one;
     const kw_operator *two;
     const kw_operator *three;
-    const kw_operator *fallen;   // a fallthrough of its own before the kernel
-    const kw_operator *levels_2; // autograd, CPU
-    const kw_operator *levels_4; // autograd, views, backend selection, CPU
-    const kw_operator *looped;   // its autograd kernel redispatches bench_loop_count times
-    const kw_operator *boxed;    // a boxed CPU kernel
+    const kw_operator *fallen;       // a fallthrough of its own before the kernel
+    const kw_operator *levels_2;     // autograd, CPU
+    const kw_operator *levels_4;     // autograd, views, backend selection, CPU
+    const kw_operator *looped;       // its autograd kernel redispatches bench_loop_count times
+    const kw_operator *looped_small; // the same in smaller code
+    const kw_operator *boxed;        // a boxed CPU kernel
 } bench_subject;
 
 extern bench_subject bench_op;

@@ -102,33 +102,34 @@ static double measure_quantile(const void *argument, uint64_t window_ns)
 
 #define COMMITS_SEEN 50U
 
+// The commits that a watcher looks for, by number from 1. Swaps answer 1 and 2 in turn.
 static struct {
-    int64_t expected; // guard: cell. Store: release, before the commit. Load: acquire. 0: the end.
-    double seen_ns;   // guard: cell. Store: release, when the answer is the expected one; then 0.
+    uint64_t wanted;   // guard: cell. Store: release, by the writer. Load: acquire. 0: the end.
+    uint64_t seen;     // guard: cell. Store: release, by the watcher. Load: acquire.
+    double seen_at_ns; // guard: cell. Written before `seen`, read after it.
+    int64_t first;     // guard: immutable while a watcher runs. What the first commit answers.
 } view;
+
+static int64_t answer_of(uint64_t number)
+{
+    return number % 2 == 1 ? view.first : 3 - view.first;
+}
 
 static void *watch(void *nothing)
 {
-    int64_t expected = 0;
+    uint64_t seen = 0;
+    uint64_t wanted = 0;
     bench_pin(0);
-    while ((expected = __atomic_load_n(&view.expected, __ATOMIC_ACQUIRE)) != 0) {
+    while ((wanted = __atomic_load_n(&view.wanted, __ATOMIC_ACQUIRE)) != 0) {
         int64_t out = 0;
         kw_status status = bench_two_call_on(bench_op.two, &bench_left, &bench_right, 0, &out);
-        double zero = 0;
-        double now = bench_now_ns();
-        if (status == KW_OK && out == expected) {
-            (void)__atomic_compare_exchange(&view.seen_ns, &zero, &now, false, __ATOMIC_RELEASE,
-                                            __ATOMIC_RELAXED);
+        if (status == KW_OK && wanted != seen && out == answer_of(wanted)) {
+            seen = wanted;
+            view.seen_at_ns = bench_now_ns();
+            __atomic_store_n(&view.seen, seen, __ATOMIC_RELEASE);
         }
     }
     return nothing;
-}
-
-static double seen(void)
-{
-    double ns = 0;
-    __atomic_load(&view.seen_ns, &ns, __ATOMIC_ACQUIRE);
-    return ns;
 }
 
 // From just before a commit to the end of the first call that runs the new kernel, on another
@@ -139,24 +140,22 @@ static double measure_visible(const void *argument, uint64_t window_ns)
     (void)window_ns;
     pthread_t watcher;
     double sum = 0;
-    int64_t now_answered = bench_swap(commits->defers);
-    __atomic_store_n(&view.expected, 3 - now_answered, __ATOMIC_RELEASE);
-    view.seen_ns = 0;
+    view.first = 3 - bench_swap(commits->defers);
+    view.seen = 0;
+    view.wanted = 1;
     if (pthread_create(&watcher, NULL, watch, NULL) != 0) {
         return NAN;
     }
     bench_pin(1);
-    for (unsigned i = 0; i < COMMITS_SEEN; i++) {
+    for (uint64_t number = 1; number <= COMMITS_SEEN + 1; number++) {
+        __atomic_store_n(&view.wanted, number, __ATOMIC_RELEASE);
         double begun = bench_now_ns();
-        now_answered = bench_swap(commits->defers);
-        while (seen() == 0) {
+        (void)bench_swap(commits->defers);
+        while (__atomic_load_n(&view.seen, __ATOMIC_ACQUIRE) != number) {
         }
-        sum += seen() - begun;
-        __atomic_store_n(&view.expected, 3 - now_answered, __ATOMIC_RELEASE);
-        double zero = 0;
-        __atomic_store(&view.seen_ns, &zero, __ATOMIC_RELEASE);
+        sum += number > 1 ? view.seen_at_ns - begun : 0; // by the first one the watcher runs
     }
-    __atomic_store_n(&view.expected, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&view.wanted, 0, __ATOMIC_RELEASE);
     (void)pthread_join(watcher, NULL);
     return sum / COMMITS_SEEN;
 }
