@@ -16,8 +16,6 @@
 
 #include "harness_part.h"
 
-#define ROUNDS_MIN 5
-
 // Samples of one variant: nanoseconds for one, and the ratio to its floor in the same round.
 typedef struct samples {
     double ns[BENCH_ROUNDS_MAX];
@@ -93,6 +91,7 @@ static bool read_flag(bench_options *options, const char *name)
 {
     if (strcmp(name, "--quick") == 0) {
         options->seconds = 1.5;
+        options->rounds_min = 3;
         options->window_ns /= 4;
         return true;
     }
@@ -135,6 +134,7 @@ bool bench_options_read(bench_options *options, const bench_question *question, 
                         char **argv)
 {
     *options = (bench_options){.seconds = 20,
+                               .rounds_min = 5,
                                .window_ns = question->has_threads ? 20000000 : 2000000,
                                .rounds = 201,
                                .iterations = 200000};
@@ -212,7 +212,7 @@ static unsigned make_rounds(const bench_question *question, const bench_options 
 {
     double end = bench_now_ns() + options->seconds * 1e9;
     unsigned round = 0;
-    while (round < options->rounds && (round < ROUNDS_MIN || bench_now_ns() < end)) {
+    while (round < options->rounds && (round < options->rounds_min || bench_now_ns() < end)) {
         for (unsigned i = 0; i < question->count; i++) {
             all[i].ns[round] =
                 results[i].is_present

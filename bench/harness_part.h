@@ -10,7 +10,8 @@
 #include "harness.h"
 
 typedef struct bench_options {
-    double seconds;      // for all rounds; five are made in any case
+    double seconds;      // for all rounds
+    unsigned rounds_min; // made in any case
     uint64_t window_ns;  // for one variant in one round
     unsigned rounds;     // at most
     uint64_t iterations; // with `only`
@@ -59,8 +60,5 @@ bool bench_write_json(const bench_question *question, const bench_result *result
 
 // Path of a program in the folder of this one.
 bool bench_beside(const char *program, char *path, size_t size);
-
-// How many iterations fill the window.
-uint64_t bench_calibrate(bench_function run, uint64_t window_ns);
 
 #endif // BENCH_HARNESS_PART_H

@@ -37,7 +37,7 @@ extern const bench_protection bench_urcu_bp;
 extern const bench_protection bench_urcu_qsbr;
 extern const bench_protection bench_urcu_mb;
 
-// guard: cell. Each protection has its own; here is what all of them hold at first.
+// guard: immutable once set up. What every root holds a copy of.
 extern const kw_table *bench_first_table;
 
 // A copy of the first table, as a writer publishes it.
@@ -57,7 +57,7 @@ static inline void bench_table_free(kw_table *table)
     free(table);
 }
 
-// The root of a protection, made on first use by the writer or reader that comes first.
+// What readers start from.
 typedef struct bench_root {
     kw_table *table; // guard: cell. Store: release, or under the lock. Load: acquire, or under it.
 } bench_root;

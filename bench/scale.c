@@ -152,6 +152,19 @@ static double measure_original_fallback(const void *argument, uint64_t window_ns
     }
     return sum / FALLBACKS;
 }
+
+// Timed here, so that nobody counts instructions of a program that takes minutes to do so.
+static double measure_original_find(const void *argument, uint64_t window_ns)
+{
+    static uint64_t iterations;
+    (void)argument;
+    if (iterations == 0) {
+        iterations = bench_calibrate(bench_original_find, window_ns);
+    }
+    double begun = bench_now_ns();
+    bench_keep(bench_original_find(iterations));
+    return (bench_now_ns() - begun) / (double)iterations;
+}
 #endif
 
 // The question ------------------------------------------------------------------------------------
@@ -253,7 +266,7 @@ static const bench_variant variants[] = {
     {.name = "libtorch: a fallback over all it has",
      .measure = measure_original_fallback,
      .ratio_to = "a fallback over 3,000 operators"},
-    {.name = "libtorch find", .run = bench_original_find, .ratio_to = "find one of 3,000"},
+    {.name = "libtorch find", .measure = measure_original_find, .ratio_to = "find one of 3,000"},
 #endif
 };
 

@@ -12,7 +12,7 @@
 
 #define BENCH_READERS_MAX 64
 
-// What the threads of a window do. Any function may be NULL.
+// What the threads of a window do. Functions that nobody would call may be NULL.
 typedef struct bench_window {
     void (*begin)(void);              // in each thread, before it starts
     uint64_t (*read)(uint64_t count); // `count` of what is measured

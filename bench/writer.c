@@ -206,7 +206,7 @@ static const unsigned one_reader = 1;
     }
 #define COMMIT(text)                                                                               \
     {                                                                                              \
-        .name = "commit, " text, .measure = measure_commits                                        \
+        .name = "commit, " text, .measure = measure_commits, .ratio_to = "commit, full rate"       \
     }
 #define TAIL(text, load)                                                                           \
     {.name = "p50, " text,                                                                         \
