@@ -48,8 +48,8 @@ int bench_serve(const bench_question *question);
 // the program's exit status: 77 without valgrind.
 int bench_compare_budget(const bench_question *question, const char *path);
 
-// Counts the instructions of all variants that can be counted, under valgrind. False: it does not
-// run here, which has been said.
+// Counts the instructions of all variants that can be counted, under valgrind. False: there is no
+// valgrind, which has been said. Where it fails, no variant is counted.
 bool bench_count(const bench_question *question, bench_result *results);
 // What the process under valgrind does.
 int bench_be_counted(const bench_question *question);
