@@ -179,7 +179,8 @@ static int compare(const void *left, const void *right)
 
 static double quantile(const double *sorted, unsigned count, double q)
 {
-    return sorted[(unsigned)(q * (double)(count - 1) + 0.5)];
+    double place = q * (double)(count - 1);
+    return sorted[(unsigned)(q < 0.5 ? place : place + 0.5)]; // of few rounds, quartiles apart
 }
 
 static double measure_one(const bench_variant *variant, uint64_t iterations, uint64_t window_ns)

@@ -45,9 +45,6 @@ double bench_now_ns(void);
 // Keeps a result from being optimised away.
 void bench_keep(uint64_t result);
 
-// How many iterations fill the window.
-uint64_t bench_calibrate(bench_function run, uint64_t window_ns);
-
 // Binds the calling thread to the CPU that is number `index` of those it may run on, counted round.
 // Where that is not allowed, it is not bound.
 void bench_pin(unsigned index);

@@ -61,4 +61,7 @@ bool bench_write_json(const bench_question *question, const bench_result *result
 // Path of a program in the folder of this one.
 bool bench_beside(const char *program, char *path, size_t size);
 
+// How many iterations fill the window.
+uint64_t bench_calibrate(bench_function run, uint64_t window_ns);
+
 #endif // BENCH_HARNESS_PART_H

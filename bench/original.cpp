@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <string>
 #include <torch/library.h>
+#include <vector>
 
 namespace {
 
@@ -84,6 +85,22 @@ void set_up()
     subject->levels_2 = find("bench_original::levels_2");
     subject->levels_4 = find("bench_original::levels_4");
 }
+
+// Operators to call at random.
+struct Many {
+    torch::Library library{torch::Library::DEF, "bench_random", c10::nullopt, __FILE__, __LINE__};
+    std::vector<c10::TypedOperatorHandle<Two>> ops;
+
+    Many()
+    {
+        for (unsigned i = 0; i < 5000; i++) {
+            const std::string name = "op_" + std::to_string(i);
+            library.def((name + signature).c_str());
+            library.impl(name.c_str(), c10::DispatchKey::CPU, TORCH_FN(add_two));
+            ops.push_back(find(("bench_random::" + name).c_str()));
+        }
+    }
+};
 
 double now_ns()
 {
@@ -164,6 +181,16 @@ uint64_t bench_original_find(uint64_t iterations)
         found += c10::Dispatcher::singleton().findSchema(name).has_value() ? 1U : 0U;
     }
     return found;
+}
+
+uint64_t bench_original_random(const uint16_t *order, unsigned order_count, unsigned count)
+{
+    static const Many &many = *new Many; // never destroyed, see above
+    int64_t out = 0;
+    for (unsigned i = 0; i < order_count; i++) {
+        out = many.ops[order[i] * count >> 16].call(subject->left, subject->right, out);
+    }
+    return static_cast<uint64_t>(out);
 }
 
 double bench_original_start_up(unsigned count)

@@ -25,6 +25,10 @@ uint64_t bench_original_levels_4(uint64_t iterations);
 uint64_t bench_original_boxed(uint64_t iterations);
 uint64_t bench_original_find(uint64_t iterations);
 
+// Calls operators at random: for each number below 65,536 in `order` the operator at that share of
+// `count`, which is at most 5,000. They have a CPU kernel.
+uint64_t bench_original_random(const uint16_t *order, unsigned order_count, unsigned count);
+
 // Nanoseconds of defining `count` operators and giving each five kernels, one by one, since there
 // are no transactions; and of a fallback over everything that is defined.
 double bench_original_start_up(unsigned count);

@@ -153,17 +153,20 @@ static double measure_original_fallback(const void *argument, uint64_t window_ns
     return sum / FALLBACKS;
 }
 
-// Timed here, so that nobody counts instructions of a program that takes minutes to do so.
-static double measure_original_find(const void *argument, uint64_t window_ns)
+static double measure_original_random(const void *argument, uint64_t window_ns)
 {
-    static uint64_t iterations;
-    (void)argument;
-    if (iterations == 0) {
-        iterations = bench_calibrate(bench_original_find, window_ns);
-    }
+    const unsigned *count = argument;
+    uint64_t calls = 0;
+    double took = 0;
+    bench_pin(0);
+    bench_keep(bench_original_random(order, 1, 1)); // defines them the first time
     double begun = bench_now_ns();
-    bench_keep(bench_original_find(iterations));
-    return (bench_now_ns() - begun) / (double)iterations;
+    do {
+        bench_keep(bench_original_random(order, ORDER, *count));
+        calls += ORDER;
+        took = bench_now_ns() - begun;
+    } while (took < (double)window_ns);
+    return took / (double)calls;
 }
 #endif
 
@@ -260,13 +263,24 @@ static const bench_variant variants[] = {
      .argument = &yes,
      .ratio_to = "a fallback over 3,000 operators"},
 #ifdef BENCH_WITH_LIBTORCH
+    {.name = "libtorch: 1 operator at random",
+     .measure = measure_original_random,
+     .argument = &typical_1.count,
+     .ratio_to = "1 operator at random, typical"},
+    {.name = "libtorch: 1,000 operators at random",
+     .measure = measure_original_random,
+     .argument = &typical_1000.count,
+     .ratio_to = "1,000 operators at random, typical"},
+    {.name = "libtorch: 5,000 operators at random",
+     .measure = measure_original_random,
+     .argument = &typical_5000.count,
+     .ratio_to = "5,000 operators at random, typical"},
     {.name = "libtorch start-up: 3,000 operators with 5 kernels",
      .measure = measure_original_start_up,
      .ratio_to = "start-up: 3,000 operators with 5 kernels, one transaction"},
     {.name = "libtorch: a fallback over all it has",
      .measure = measure_original_fallback,
      .ratio_to = "a fallback over 3,000 operators"},
-    {.name = "libtorch find", .measure = measure_original_find, .ratio_to = "find one of 3,000"},
 #endif
 };
 
