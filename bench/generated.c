@@ -5,11 +5,11 @@
 // SPDX-License-Identifier: MIT
 
 #include <generated.h>
-#include <stdio.h>
 
 #include <keyway/call.h>
 #include <keyway/library.h>
 
+#include "common.h"
 #include "harness.h"
 
 static bench_tensor left;
@@ -23,11 +23,6 @@ static const kw_operator *hand_layered_op;
 static const kw_operator *boxed_op;
 static const kw_operator *plain_by_ffi_op;
 static const kw_operator *boxed_by_ffi_op;
-
-static kw_keyset keys_of(const void *any)
-{
-    return bench_keys(any);
-}
 
 // Kernels -----------------------------------------------------------------------------------------
 
@@ -122,7 +117,8 @@ static uint64_t run_boxed(const kw_operator *op, uint64_t iterations)
     kw_value out = kw_value_int(0);
     kw_status failures = 0;
     for (uint64_t i = 0; i < iterations; i++) {
-        kw_value args[] = {kw_value_tensor(&left), kw_value_tensor(&right), out};
+        kw_value args[] = {kw_value_tensor(&left), kw_value_tensor(&right),
+                           kw_value_int(out.as.as_int)};
         kw_frame frame = {args, &out, 3, 1};
         failures |= kw_call_boxed(op, &frame);
     }
@@ -141,15 +137,12 @@ static uint64_t run_unboxing(uint64_t iterations)
 
 // Set-up ------------------------------------------------------------------------------------------
 
-static const kw_tensor_type tensor_type = {
-    .struct_size = sizeof tensor_type, .name = "bench tensor", .keys = keys_of};
-
 static kw_status make_library(kw_dispatcher *dispatcher, kw_library **out_library, kw_error *err)
 {
     const kw_library_options options = {.struct_size = sizeof options,
                                         .dispatcher = dispatcher,
                                         .ns = "bench",
-                                        .tensor_type = &tensor_type};
+                                        .tensor_type = &bench_tensor_type};
     return kw_library_create(&options, out_library, err);
 }
 
@@ -211,30 +204,32 @@ static kw_status set_up_by_hand(kw_error *err)
     return status == KW_OK ? bench_boxed_find(dispatcher, &boxed_by_ffi_op, err) : status;
 }
 
+static bool set_up(void)
+{
+    left.keys = bench_dense_keys();
+    right.keys = left.keys;
+    kw_error err = KW_ERROR_INIT;
+    bench_require(set_up_generated(&err), &err);
+    bench_require(set_up_by_hand(&err), &err);
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     static const bench_variant variants[] = {
-        {"typed-by-hand", run_hand},
-        {"typed-generated-call-on", run_call_on},
-        {"typed-generated-call", run_call},
-        {"typed-then-redispatch-by-hand", run_hand_layered},
-        {"typed-then-redispatch-generated", run_layered},
-        {"typed-to-boxed-kernel-by-ffi", run_boxing_ffi},
-        {"typed-to-boxed-kernel-generated", run_boxing},
-        {"boxed-to-typed-kernel-by-ffi", run_unboxing_ffi},
-        {"boxed-to-typed-kernel-generated", run_unboxing},
+        {.name = "typed by hand", .run = run_hand},
+        {.name = "typed generated, operator given", .run = run_call_on},
+        {.name = "typed generated", .run = run_call},
+        {.name = "typed then redispatch by hand", .run = run_hand_layered},
+        {.name = "typed then redispatch generated", .run = run_layered},
+        {.name = "typed to a boxed kernel by libffi", .run = run_boxing_ffi},
+        {.name = "typed to a boxed kernel generated", .run = run_boxing},
+        {.name = "boxed to a typed kernel by libffi", .run = run_unboxing_ffi},
+        {.name = "boxed to a typed kernel generated", .run = run_unboxing},
     };
-    bench_options options = {.iterations = 200000, .rounds = 51};
-    if (!bench_options_read(&options, argc, argv)) {
-        return 2;
-    }
-    left.keys.bits = KW_KEYSET_BITS(KW_KEY_CPU) | KW_KEYSET_BITS(KW_KEY_ADInplaceOrView) |
-                     KW_KEYSET_BITS(KW_KEY_AutogradCPU) | KW_KEYSET_BITS(KW_KEY_AutocastCPU);
-    right.keys = left.keys;
-    kw_error err = KW_ERROR_INIT;
-    if (set_up_generated(&err) != KW_OK || set_up_by_hand(&err) != KW_OK) {
-        (void)fprintf(stderr, "%s\n", err.text);
-        return 1;
-    }
-    return bench_run("generated", variants, sizeof variants / sizeof variants[0], 0, &options);
+    static const bench_question question = {.group = "generated",
+                                            .variants = variants,
+                                            .count = BENCH_COUNT(variants),
+                                            .set_up = set_up};
+    return bench_main(&question, argc, argv);
 }

@@ -49,6 +49,14 @@
 //     kw_call_end(call, depth);
 //     return KW_LIKELY(status == KW_OK) ? KW_OK : kw_call_failed(handle->op, status);
 
+//
+// Note [Small code]
+//
+// Code compiled with KW_SMALL_CODE defined before this header calls functions of the library where
+// it has the selection of kernels inline otherwise. Wrappers are written the same and behave the
+// same; each is smaller, and each call and redispatch some instructions longer. Both sorts of code
+// may be in one program. docs/performance.md has the figures.
+
 #ifndef KW_INLINE_CALL_H
 #define KW_INLINE_CALL_H
 
@@ -102,12 +110,26 @@ static inline uint32_t kw_call_depth(kw_call call)
     return kwi_u32_load_relaxed(&call.thread->depth) - 1;
 }
 
+// What a call selects. Returned in two registers.
+typedef struct kw_selection {
+    const kw_entry *entry;
+    kw_keyset keys;
+} kw_selection;
+
+/// kw_call_select(), for code compiled with KW_SMALL_CODE.
+KW_API KW_NO_PLT kw_selection kw_call_select_small(kw_call call, kw_keyset argument_keys);
+
 /// The keys of a call, ((arguments | included) - excluded) & mask, and the entry they select.
 ///
 /// The backend's number is computed once: neither the exclude set nor a mask takes a backend away.
 static inline const kw_entry *kw_call_select(kw_call call, kw_keyset argument_keys,
                                              kw_keyset *out_keys)
 {
+#ifdef KW_SMALL_CODE
+    kw_selection selection = kw_call_select_small(call, argument_keys);
+    *out_keys = selection.keys;
+    return selection.entry;
+#else
     kw_keyset keys;
     keys.bits = (argument_keys.bits | call.thread->included) & call.thread->kept;
     unsigned backend_number = kw_keyset_backend_number(keys);
@@ -117,6 +139,7 @@ static inline const kw_entry *kw_call_select(kw_call call, kw_keyset argument_ke
     call.table = kwi_seeded_table(call.table);
 #endif
     return kwi_table_entry(call.table, kw_keyset_slot_with(keys, backend_number));
+#endif
 }
 
 /// Ends a call. The kernel's effects come before the store; whatever it left announced is healed.
@@ -132,10 +155,16 @@ static inline void kw_call_end(kw_call call, uint32_t depth)
 /// What kw_redispatch_table() answers where calls are nested deeper than a thread's block holds.
 KW_API KW_COLD const kw_table *kw_redispatch_table_deep(const kw_operator *op);
 
+/// kw_redispatch_table(), for code compiled with KW_SMALL_CODE.
+KW_API KW_NO_PLT const kw_table *kw_redispatch_table_small(const kw_operator *op);
+
 /// The table of the call that the thread is inside, if it is one of this operator; NULL otherwise,
 /// and then a redispatch is an ordinary call with the given keys.
 static inline const kw_table *kw_redispatch_table(const kw_operator *op)
 {
+#ifdef KW_SMALL_CODE
+    return kw_redispatch_table_small(op);
+#else
     const kw_thread *thread = kwi_thread_self;
     // Relaxed: a thread reads its own words.
     uint32_t top = kwi_u32_load_relaxed(&thread->depth) - 1;
@@ -144,6 +173,7 @@ static inline const kw_table *kw_redispatch_table(const kw_operator *op)
     }
     const kw_table *table = (const kw_table *)kwi_ptr_load_relaxed(&thread->inside[top]);
     return KW_LIKELY(table->block.owner == op) ? table : NULL;
+#endif
 }
 
 /// What kw_redispatch_select() is in code compiled with KW_DEBUG: the same entry, or one that
@@ -152,13 +182,19 @@ static inline const kw_table *kw_redispatch_table(const kw_operator *op)
 KW_API KW_COLD const kw_entry *kw_redispatch_select_checked(const kw_table *table, kw_keyset keys,
                                                             const void *frame);
 
+/// kw_redispatch_select(), for code compiled with KW_SMALL_CODE.
+KW_API KW_NO_PLT const kw_entry *kw_redispatch_select_small(const kw_table *table, kw_keyset keys);
+
 /// The entry that the keys of a redispatch select, as given: no local sets, no mask.
 static inline const kw_entry *kw_redispatch_select(const kw_table *table, kw_keyset keys)
 {
-#ifdef KW_DEBUG
+#if defined(KW_DEBUG)
     return kw_redispatch_select_checked(table, keys, __builtin_frame_address(0));
-#endif
+#elif defined(KW_SMALL_CODE)
+    return kw_redispatch_select_small(table, keys);
+#else
     return kwi_table_entry(table, kw_keyset_slot(keys));
+#endif
 }
 
 /// The entry of a table that runs the kernel of a handle, wherever it is; NULL: there is none.

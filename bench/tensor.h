@@ -1,11 +1,11 @@
-// The tensor of bench-generated: what its options name.
+// The tensor of the benchmarks: what the options of generated code name.
 //
 // Layer:   bench
 // Threads: any.
 // SPDX-License-Identifier: MIT
 
-#ifndef BENCH_GENERATED_TENSOR_H
-#define BENCH_GENERATED_TENSOR_H
+#ifndef BENCH_TENSOR_H
+#define BENCH_TENSOR_H
 
 #include <stdint.h>
 
@@ -21,4 +21,4 @@ static inline kw_keyset bench_keys(const bench_tensor *tensor)
     return tensor->keys;
 }
 
-#endif // BENCH_GENERATED_TENSOR_H
+#endif // BENCH_TENSOR_H

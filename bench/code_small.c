@@ -1,0 +1,9 @@
+// The functions of code.c in the other sort: see Note [Small code].
+//
+// Layer:   bench
+// Threads: any.
+// SPDX-License-Identifier: MIT
+
+#define KW_SMALL_CODE
+
+#include "code.c" // once more
