@@ -73,7 +73,7 @@ __attribute__((noinline)) static kw_status call_begun(const kw_operator *op, kw_
 }
 
 __attribute__((always_inline)) static inline kw_status call_plain(const kw_operator *op,
-                                                                  kw_frame *frame, size_t keys_at)
+                                                                  kw_frame *frame, bool in_place)
 {
     kwi_frame_clear(frame);
     kw_call call = kwi_call_begin(op);
@@ -82,15 +82,22 @@ __attribute__((always_inline)) static inline kw_status call_plain(const kw_opera
     }
     uint32_t depth = kw_call_depth(call);
     kw_keyset keys;
-    if (KW_UNLIKELY(!kwi_frame_read_plain(op, call.table, frame, keys_at, &keys))) {
+    if (KW_UNLIKELY(!kwi_frame_read_plain(op, call.table, frame, in_place, &keys))) {
         return call_begun(op, frame, call.table, call.thread, depth);
     }
     return run_and_end(op, frame, call, depth, keys);
 }
 
+// Out of line both, so that neither saves registers for the other.
+
+__attribute__((noinline)) static kw_status call_in_place(const kw_operator *op, kw_frame *frame)
+{
+    return call_plain(op, frame, true);
+}
+
 __attribute__((noinline)) static kw_status call_asking(const kw_operator *op, kw_frame *frame)
 {
-    return call_plain(op, frame, 0);
+    return call_plain(op, frame, false);
 }
 
 kw_status kw_call_boxed(const kw_operator *op, kw_frame *frame)
@@ -98,8 +105,8 @@ kw_status kw_call_boxed(const kw_operator *op, kw_frame *frame)
     if (KW_UNLIKELY(op == NULL || frame == NULL)) {
         return KW_INVALID_ARGUMENT;
     }
-    size_t keys_at = kwi_dispatcher_keys_at(op->dispatcher);
-    return keys_at != 0 ? call_plain(op, frame, keys_at) : call_asking(op, frame);
+    bool in_place = kwi_dispatcher_keys_at(op->dispatcher) != 0;
+    return in_place ? call_in_place(op, frame) : call_asking(op, frame);
 }
 
 // Outside every call of the operator, a redispatch is an ordinary call with the given keys.

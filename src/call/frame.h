@@ -79,18 +79,20 @@ static inline kw_keyset kwi_tensor_keys_at(const void *tensor, size_t keys_at)
 }
 
 // The same as kwi_frame_read() for what most frames are, without a test that these do not need.
-// `keys_at` is the dispatcher's. False: it takes kwi_frame_read().
+// With `in_place` the dispatcher knows where tensors have their keys; without, its tensor type is
+// asked. False: it takes kwi_frame_read().
 //
 // Tensors are mostly the first arguments, so the mask is gone through bit by bit.
 static inline bool kwi_frame_read_plain(const kw_operator *op, const kw_table *table,
-                                        const kw_frame *frame, size_t keys_at, kw_keyset *out_keys)
+                                        const kw_frame *frame, bool in_place, kw_keyset *out_keys)
 {
     if (!kwi_frame_fits(table, frame)) {
         return false;
     }
     uint64_t left = table->definition->schema->tensor_mask;
-    const kw_tensor_type *type = keys_at == 0 ? kwi_dispatcher_tensor_type(op->dispatcher) : NULL;
-    if (keys_at == 0 && KW_UNLIKELY(type == NULL) && left != 0) {
+    const size_t keys_at = in_place ? kwi_dispatcher_keys_at(op->dispatcher) : 0;
+    const kw_tensor_type *type = in_place ? NULL : kwi_dispatcher_tensor_type(op->dispatcher);
+    if (!in_place && KW_UNLIKELY(type == NULL) && left != 0) {
         return false;
     }
     kw_keyset keys = kw_keyset_empty();
@@ -100,8 +102,8 @@ static inline bool kwi_frame_read_plain(const kw_operator *op, const kw_table *t
         }
         if (KW_LIKELY(value->tag == KW_TAG_TENSOR)) {
             const void *tensor = value->as.as_tensor;
-            keys = kw_keyset_union(keys, keys_at != 0 ? kwi_tensor_keys_at(tensor, keys_at)
-                                                      : type->keys(tensor));
+            keys = kw_keyset_union(keys, in_place ? kwi_tensor_keys_at(tensor, keys_at)
+                                                  : type->keys(tensor));
         } else if (value->tag == KW_TAG_TENSOR_LIST) {
             return false;
         }
