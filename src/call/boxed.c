@@ -72,8 +72,8 @@ __attribute__((noinline)) static kw_status call_begun(const kw_operator *op, kw_
     return run_and_end(op, frame, call, depth, read.keys);
 }
 
-__attribute__((always_inline)) static inline kw_status call_plain(const kw_operator *op,
-                                                                  kw_frame *frame, bool in_place)
+__attribute__((always_inline)) static inline kw_status
+call_plain(const kw_operator *op, kw_frame *frame, bool in_place, size_t keys_at)
 {
     kwi_frame_clear(frame);
     kw_call call = kwi_call_begin(op);
@@ -82,7 +82,7 @@ __attribute__((always_inline)) static inline kw_status call_plain(const kw_opera
     }
     uint32_t depth = kw_call_depth(call);
     kw_keyset keys;
-    if (KW_UNLIKELY(!kwi_frame_read_plain(op, call.table, frame, in_place, &keys))) {
+    if (KW_UNLIKELY(!kwi_frame_read_plain(op, call.table, frame, in_place, keys_at, &keys))) {
         return call_begun(op, frame, call.table, call.thread, depth);
     }
     return run_and_end(op, frame, call, depth, keys);
@@ -90,14 +90,15 @@ __attribute__((always_inline)) static inline kw_status call_plain(const kw_opera
 
 // Out of line both, so that neither saves registers for the other.
 
-__attribute__((noinline)) static kw_status call_in_place(const kw_operator *op, kw_frame *frame)
+__attribute__((noinline)) static kw_status call_in_place(const kw_operator *op, kw_frame *frame,
+                                                         size_t keys_at)
 {
-    return call_plain(op, frame, true);
+    return call_plain(op, frame, true, keys_at);
 }
 
 __attribute__((noinline)) static kw_status call_asking(const kw_operator *op, kw_frame *frame)
 {
-    return call_plain(op, frame, false);
+    return call_plain(op, frame, false, 0);
 }
 
 kw_status kw_call_boxed(const kw_operator *op, kw_frame *frame)
@@ -105,8 +106,8 @@ kw_status kw_call_boxed(const kw_operator *op, kw_frame *frame)
     if (KW_UNLIKELY(op == NULL || frame == NULL)) {
         return KW_INVALID_ARGUMENT;
     }
-    bool in_place = kwi_dispatcher_keys_at(op->dispatcher) != 0;
-    return in_place ? call_in_place(op, frame) : call_asking(op, frame);
+    size_t keys_at = kwi_dispatcher_keys_at(op->dispatcher);
+    return keys_at != 0 ? call_in_place(op, frame, keys_at) : call_asking(op, frame);
 }
 
 // Outside every call of the operator, a redispatch is an ordinary call with the given keys.

@@ -79,18 +79,18 @@ static inline kw_keyset kwi_tensor_keys_at(const void *tensor, size_t keys_at)
 }
 
 // The same as kwi_frame_read() for what most frames are, without a test that these do not need.
-// With `in_place` the dispatcher knows where tensors have their keys; without, its tensor type is
-// asked. False: it takes kwi_frame_read().
+// With `in_place` tensors have their keys at `keys_at`, which is the dispatcher's; without, the
+// tensor type is asked. False: it takes kwi_frame_read().
 //
 // Tensors are mostly the first arguments, so the mask is gone through bit by bit.
 static inline bool kwi_frame_read_plain(const kw_operator *op, const kw_table *table,
-                                        const kw_frame *frame, bool in_place, kw_keyset *out_keys)
+                                        const kw_frame *frame, bool in_place, size_t keys_at,
+                                        kw_keyset *out_keys)
 {
     if (!kwi_frame_fits(table, frame)) {
         return false;
     }
     uint64_t left = table->definition->schema->tensor_mask;
-    const size_t keys_at = in_place ? kwi_dispatcher_keys_at(op->dispatcher) : 0;
     const kw_tensor_type *type = in_place ? NULL : kwi_dispatcher_tensor_type(op->dispatcher);
     if (!in_place && KW_UNLIKELY(type == NULL) && left != 0) {
         return false;
