@@ -29,7 +29,18 @@ typedef struct kw_tensor_type {
     void (*retain)(void *tensor);          // one more counted reference; NULL allowed
     void (*release)(void *tensor);         // one fewer; NULL allowed
     kw_keyset (*generator_keys)(const void *generator); // of a Generator; NULL: none
+    size_t keys_at; // where a tensor has its key set, see KW_KEYS_AT; 0: ask `keys`
 } kw_tensor_type;
+
+/// Says where a tensor has its key set, for the calls that would ask the function `keys` otherwise:
+/// a boxed call then needs no call for a tensor.
+///
+/// The member is a kw_keyset, or the 64 bits of one, aligned as such. It lies in the very object
+/// that frames point to, always says what `keys` would, and is not written while another thread may
+/// make a call with the tensor. The function is needed all the same.
+///
+/// @since 0.1
+#define KW_KEYS_AT(type, member) (offsetof(type, member) + 1)
 
 KW_END_DECLS
 

@@ -29,6 +29,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <keyway/export.h>
 #include <keyway/object.h>
@@ -200,22 +201,30 @@ static inline kw_value kw_value_device(kw_device device)
     return value;
 }
 
+// A value of a pointer that has no flags and no count; NULL gives None. The tag is computed, so it
+// is put together with them into a word that compilers store at once.
+static inline kw_value kwi_value_of_pointer(uint16_t tag, void *pointer)
+{
+    uint64_t head = pointer != NULL ? tag : (uint64_t)KW_TAG_NONE;
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+    head <<= 48;
+#endif
+    kw_value value;
+    memcpy(&value, &head, sizeof head);
+    value.as.as_tensor = pointer;
+    return value;
+}
+
 /// Makes a value of a tensor; NULL gives None, the absent tensor.
 static inline kw_value kw_value_tensor(void *tensor)
 {
-    kw_value value = kw_value_none();
-    value.tag = tensor != NULL ? (uint16_t)KW_TAG_TENSOR : (uint16_t)KW_TAG_NONE;
-    value.as.as_tensor = tensor;
-    return value;
+    return kwi_value_of_pointer(KW_TAG_TENSOR, tensor);
 }
 
 /// Makes a value of a random number generator; NULL gives None, the absent generator.
 static inline kw_value kw_value_generator(void *generator)
 {
-    kw_value value = kw_value_none();
-    value.tag = generator != NULL ? (uint16_t)KW_TAG_GENERATOR : (uint16_t)KW_TAG_NONE;
-    value.as.as_generator = generator;
-    return value;
+    return kwi_value_of_pointer(KW_TAG_GENERATOR, generator);
 }
 
 /// Makes a view of a complex number, which lives as long as the value.

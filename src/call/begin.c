@@ -4,20 +4,19 @@
 // Threads: any; wait-free once the thread is attached.
 // SPDX-License-Identifier: MIT
 
+#include "call/begin.h"
+
 #include <keyway/call.h>
 #include <keyway/inline/call.h>
 
 #include "call/top.h"
-#include "rcu/announce_fast.h"
 #include "rcu/thread.h"
-#include "registry/operator.h"
 
 const unsigned char kwi_layout_1 = KW_LAYOUT;
 
 kw_call kw_call_begin(const kw_operator *op)
 {
-    kwi_announced announced = kwi_announce(&op->table);
-    return (kw_call){(const kw_table *)(const void *)announced.block, announced.thread};
+    return kwi_call_begin(op);
 }
 
 const kw_table *kw_redispatch_table_deep(const kw_operator *op)

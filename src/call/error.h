@@ -18,19 +18,33 @@
 // The boxed redispatch that runs now, and how many steps its chain has had.
 typedef struct kwi_running {
     const void *table; // of the call that the chain belongs to, together with its depth
-    uint32_t depth;
-    uint32_t slot;
-    uint32_t steps;
+    uint64_t place;    // see kwi_running_place()
 } kwi_running;
+
+// Depth, slot and steps in one word, which each redispatch reads once and writes twice.
+static inline uint64_t kwi_running_place(uint32_t depth, uint32_t slot, uint32_t steps)
+{
+    return (uint64_t)steps << 48 | (uint64_t)slot << 32 | depth;
+}
+
+static inline uint32_t kwi_running_slot(uint64_t place)
+{
+    return (uint32_t)(place >> 32) & UINT16_MAX;
+}
+
+static inline uint32_t kwi_running_steps(uint64_t place)
+{
+    return (uint32_t)(place >> 48);
+}
 
 // A typed redispatch, as far as a check can see it: the kernel's frame that makes it, and the slot.
 // More than there are layers of keys.
 #define KWI_STEP_COUNT 32
-typedef struct kwi_step {
+typedef struct kwi_typed_step {
     const void *frame;
     uint32_t depth;
     uint32_t slot;
-} kwi_step;
+} kwi_typed_step;
 
 // What the observing of calls keeps for a thread. See observe.h.
 #define KWI_COUNTDOWN_COUNT 4
@@ -60,7 +74,7 @@ typedef struct kwi_call_area {
     kwi_running running;
 
     // What kw_redispatch_select_checked() knows of the typed redispatches that run now.
-    kwi_step steps[KWI_STEP_COUNT];
+    kwi_typed_step steps[KWI_STEP_COUNT];
     uint32_t step_count;
     kw_entry refusal;
 

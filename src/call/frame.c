@@ -16,15 +16,20 @@
 // Bytes of the longest sentence about a view.
 #define SENTENCE_BYTES 128
 
+static inline kw_keyset tensor_keys(const void *tensor, const kw_tensor_type *type)
+{
+    return type->keys_at != 0 ? kwi_tensor_keys_at(tensor, type->keys_at) : type->keys(tensor);
+}
+
 // Out of line, as what is rare, so that the loop over tensors has its registers to itself.
 __attribute__((noinline)) static kw_keyset list_keys(const kw_value *value,
                                                      const kw_tensor_type *type)
 {
     kw_keyset keys = kw_keyset_empty();
     for (uint32_t i = 0; i < value->count; i++) {
-        void *tensor = value->as.as_tensors[i];
+        const void *tensor = value->as.as_tensors[i];
         if (tensor != NULL) {
-            keys = kw_keyset_union(keys, type->keys(tensor));
+            keys = kw_keyset_union(keys, tensor_keys(tensor, type));
         }
     }
     return keys;
@@ -36,7 +41,7 @@ static kw_keyset frame_keys(uint64_t tensor_mask, const kw_tensor_type *type, co
     for (uint64_t left = tensor_mask; left != 0; left &= left - 1) {
         const kw_value *value = &frame->args[(unsigned)__builtin_ctzll(left)];
         if (KW_LIKELY(value->tag == KW_TAG_TENSOR)) {
-            keys = kw_keyset_union(keys, type->keys(value->as.as_tensor));
+            keys = kw_keyset_union(keys, tensor_keys(value->as.as_tensor, type));
         } else if (value->tag == KW_TAG_TENSOR_LIST) {
             keys = kw_keyset_union(keys, list_keys(value, type));
         }
@@ -116,8 +121,12 @@ void kwi_frame_release(const kw_operator *op, kw_frame *frame)
     kw_frame_release_returns(frame, type);
 }
 
-kw_status kwi_frame_refuse(const kw_kernel *kernel, kw_frame *frame, uint32_t index)
+kw_status kwi_frame_refuse(const kw_kernel *kernel, kw_frame *frame)
 {
+    uint32_t index = 0;
+    while (!kwi_value_is_view(&frame->returns[index])) {
+        index++;
+    }
     char sentence[SENTENCE_BYTES];
     kwi_text text;
     kwi_text_init(&text, sentence, sizeof sentence);

@@ -31,8 +31,8 @@ static bool is_step(const kwi_observing *observing, uint32_t depth, const void *
     return observing->depth == depth && (uintptr_t)observing->frame > (uintptr_t)frame;
 }
 
-static kw_status run_observed(kwi_call_area *area, const kw_table *table, kw_keyset keys,
-                              const kw_kernel *kernel, kw_frame *frame)
+static inline kw_status run_observed(kwi_call_area *area, const kw_table *table, kw_keyset keys,
+                                     const kw_kernel *kernel, kw_frame *frame)
 {
     const kw_operator *op = table->block.owner;
     kw_observation observation = {
@@ -55,7 +55,7 @@ kw_status kwi_observe_boxed(const kw_kernel *self, const kw_operator *op, kw_key
 {
     const kw_kernel *kernel = self->user_data;
     const kw_table *table = kwi_top_table();
-    kwi_thread_block *block = kwi_thread_current();
+    kwi_thread_block *block = kwi_top_block();
     kwi_call_area *area = kwi_call_area_of(block);
     kwi_observing *observing = &area->observing;
     uint32_t depth = kwi_u32_load_relaxed(&block->hot.depth); // relaxed: its own word

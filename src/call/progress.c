@@ -78,7 +78,7 @@ const kw_entry *kw_redispatch_select_checked(const kw_table *table, kw_keyset ke
         return &area->refusal;
     }
     if (area->step_count < KWI_STEP_COUNT) {
-        area->steps[area->step_count++] = (kwi_step){frame, depth, slot};
+        area->steps[area->step_count++] = (kwi_typed_step){frame, depth, slot};
     }
     return kwi_table_entry(table, slot);
 }

@@ -117,7 +117,8 @@ kw_status kwi_dispatcher_adopt_tensor_type(kw_dispatcher *dispatcher, const kw_t
         if (there == NULL) {
             return kwi_fail_memory(err);
         }
-        kwi_ptr_store_release(&dispatcher->tensor_type, there); // [pair: tensor-type]
+        kwi_ptr_store_release(&dispatcher->tensor_type, there);      // [pair: tensor-type]
+        kwi_u64_store_release(&dispatcher->keys_at, there->keys_at); // [pair: tensor-type]
     }
     if (strcmp(there->name, type->name) != 0 || there->version != type->version) {
         return kwi_fail(err, KW_TENSOR_TYPE_MISMATCH,

@@ -49,6 +49,10 @@ struct kw_dispatcher {
     // NULL until a tensor type is known. [pair: tensor-type]
     kwi_ptr_cell tensor_type;
 
+    // guard: rcu, set once, after `tensor_type` and in the same way: what that has as `keys_at`, or
+    // 0. [pair: tensor-type]
+    kwi_u64_cell keys_at;
+
     // guard: lock writer. Of kwi_observer, in the order of their addition.
     kwi_pointers observers;
 
@@ -93,6 +97,12 @@ void kwi_dispatcher_prepare_fallbacks(kw_dispatcher *dispatcher) KWI_REQUIRES(kw
 static inline const kw_tensor_type *kwi_dispatcher_tensor_type(const kw_dispatcher *dispatcher)
 {
     return kwi_ptr_load_acquire(&dispatcher->tensor_type); // [pair: tensor-type]
+}
+
+// Where its tensors have their keys, see KW_KEYS_AT; 0: the tensor type has to be asked.
+static inline size_t kwi_dispatcher_keys_at(const kw_dispatcher *dispatcher)
+{
+    return (size_t)kwi_u64_load_acquire(&dispatcher->keys_at); // [pair: tensor-type]
 }
 
 // Sets the tensor type, or checks that it is the same. NULL fits every dispatcher.

@@ -141,6 +141,19 @@ static size_t collect(const kw_operator *op, kwi_candidate *candidates)
     return count;
 }
 
+static void note_frame(kw_table *table)
+{
+    const kwi_definition *definition = table->definition;
+    if (definition == NULL) {
+        return;
+    }
+    const kw_schema *schema = definition->schema;
+    if (!schema->vararg && !schema->varret && schema->generator_mask == 0) {
+        table->frame_args = schema->arg_count;
+        table->frame_returns = schema->return_count;
+    }
+}
+
 kw_table *kwi_operator_resolve(const kw_operator *op)
 {
     kwi_candidate candidates[KW_KEY_LIMIT];
@@ -164,6 +177,7 @@ kw_table *kwi_operator_resolve(const kw_operator *op)
     kw_table *table = kwi_table_resolve(&input);
     if (table != NULL) {
         table->visible = visible;
+        note_frame(table);
     }
     return table;
 }

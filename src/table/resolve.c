@@ -129,6 +129,8 @@ kw_table *kwi_table_resolve(const kwi_resolve_input *input)
     table->block.bytes = (uint32_t)bytes;
     table->entry_count = (uint8_t)claims.count;
     table->mask_count = (uint8_t)masks.count;
+    table->frame_args = KWI_NO_FRAME;
+    table->frame_returns = KWI_NO_FRAME;
     table->definition = input->definition;
     lay_entries(table, &claims, input->box);
     lay_masks(table, &masks);

@@ -1,6 +1,8 @@
 // Nesting: calls inside calls, deeper than a thread's block and deeper than one linked chunk.
 // SPDX-License-Identifier: MIT
 
+#include <keyway/inline/box.h>
+
 #include "rcu/holders.h"
 #include "rcu/thread.h"
 #include "registry/operator.h"
@@ -105,6 +107,33 @@ Test(call_nested, boxed_redispatch_works_at_every_depth)
 {
     bottom at = {.run = redispatch_boxed};
     expect_at_every_depth(&at, 15);
+}
+
+static kw_status expect_operator(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
+                                 kw_frame *frame)
+{
+    (void)keys;
+    cr_assert_eq(op, self->user_data);
+    frame->returns[0] = kw_value_int(1);
+    return KW_OK;
+}
+
+// What a boxing thunk of generated code does.
+static kw_status run_boxed_kernel(bottom *self, const kw_operator *op, int64_t *out_0)
+{
+    (void)self;
+    const kw_kernel kernel = {.user_data = (void *)(uintptr_t)op, .boxed = expect_operator};
+    kw_value returns[1];
+    kw_frame frame = kw_box_frame(NULL, 0, returns, 1);
+    KW_THUNK_TRY(kw_box_run(&kernel, kw_keyset_empty(), &frame));
+    *out_0 = kw_box_take_int(&returns[0]);
+    return KW_OK;
+}
+
+Test(call_nested, boxing_thunk_knows_its_operator_at_every_depth)
+{
+    bottom at = {.run = run_boxed_kernel};
+    expect_at_every_depth(&at, 1);
 }
 
 static void count_hold(const kwi_hold *hold, void *context)

@@ -45,6 +45,7 @@
 #include <keyway/call.h>
 #include <keyway/export.h>
 #include <keyway/frame.h>
+#include <keyway/inline/call.h>
 #include <keyway/kernel.h>
 #include <keyway/keyset.h>
 #include <keyway/status.h>
@@ -91,9 +92,22 @@ static inline kw_frame kw_box_frame(kw_value *args, uint32_t arg_count, kw_value
     return frame;
 }
 
+// What kw_call_operator() says, inside a call.
+static inline const kw_operator *kwi_box_operator(void)
+{
+    const kw_thread *thread = kwi_thread_self;
+    // Relaxed: a thread reads its own words.
+    uint32_t top = kwi_u32_load_relaxed(&thread->depth) - 1;
+    if (KW_UNLIKELY(top >= KWI_INSIDE_COUNT)) {
+        return kw_call_operator(); // deeper than the block
+    }
+    const kw_table *table = (const kw_table *)kwi_ptr_load_relaxed(&thread->inside[top]);
+    return (const kw_operator *)table->block.owner;
+}
+
 static inline kw_status kw_box_run(const kw_kernel *self, kw_keyset keys, kw_frame *frame)
 {
-    kw_status status = self->boxed(self, kw_call_operator(), keys, frame);
+    kw_status status = self->boxed(self, kwi_box_operator(), keys, frame);
     return KW_LIKELY(status == KW_OK) ? KW_OK : kw_box_failed(frame, status);
 }
 

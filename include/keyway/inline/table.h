@@ -63,6 +63,9 @@ typedef struct kw_entry {
 
 struct kwi_definition;
 
+// More than a frame holds.
+#define KWI_NO_FRAME 255
+
 // T1  `index` is complete: every slot leads to an entry that can be called.
 // T2  `mask_at` is complete: every backend leads to a mask that holds all backend bits.
 // T3  A table is immutable from the moment it is published.
@@ -82,7 +85,11 @@ typedef struct kw_table {
     uint8_t mask_count;
     uint8_t visible;        // 1 while the operator has a definition or a kernel
     uint8_t observer_count; // of those that calls of this table run; 0: entries are kernels
-    uint8_t reserved[2];
+
+    // The counts of a frame of which nothing but its tensors has keys; KWI_NO_FRAME where there is
+    // no definition, a generator among its arguments, or "..." in it.
+    uint8_t frame_args;
+    uint8_t frame_returns;
 
     // Schema and argument positions, kept alive by the table; NULL while the operator has none.
     const struct kwi_definition *definition;

@@ -63,25 +63,34 @@ static inline kw_status kw_unbox_begin(kw_frame *frame, uint32_t arg_count, uint
 static inline kw_status kw_unbox_tensor(const kw_frame *frame, uint32_t index, void **out)
 {
     const kw_value *value = &frame->args[index];
-    *out = value->tag == KW_TAG_TENSOR ? value->as.as_tensor : NULL;
-    bool fits = value->tag == KW_TAG_TENSOR || value->tag == KW_TAG_NONE;
-    return KW_LIKELY(fits) ? KW_OK : kw_unbox_check(frame, index, "t");
+    if (KW_LIKELY(value->tag == KW_TAG_TENSOR)) {
+        *out = value->as.as_tensor;
+        return KW_OK;
+    }
+    *out = NULL;
+    return value->tag == KW_TAG_NONE ? KW_OK : kw_unbox_check(frame, index, "t");
 }
 
 static inline kw_status kw_unbox_generator(const kw_frame *frame, uint32_t index, void **out)
 {
     const kw_value *value = &frame->args[index];
-    *out = value->tag == KW_TAG_GENERATOR ? value->as.as_generator : NULL;
-    bool fits = value->tag == KW_TAG_GENERATOR || value->tag == KW_TAG_NONE;
-    return KW_LIKELY(fits) ? KW_OK : kw_unbox_check(frame, index, "g");
+    if (KW_LIKELY(value->tag == KW_TAG_GENERATOR)) {
+        *out = value->as.as_generator;
+        return KW_OK;
+    }
+    *out = NULL;
+    return value->tag == KW_TAG_NONE ? KW_OK : kw_unbox_check(frame, index, "g");
 }
 
 static inline kw_status kw_unbox_string(const kw_frame *frame, uint32_t index, const char **out)
 {
     const kw_value *value = &frame->args[index];
-    *out = value->tag == KW_TAG_STRING ? value->as.as_string : NULL;
-    bool fits = value->tag == KW_TAG_STRING || value->tag == KW_TAG_NONE;
-    return KW_LIKELY(fits) ? KW_OK : kw_unbox_check(frame, index, "s");
+    if (KW_LIKELY(value->tag == KW_TAG_STRING)) {
+        *out = value->as.as_string;
+        return KW_OK;
+    }
+    *out = NULL;
+    return value->tag == KW_TAG_NONE ? KW_OK : kw_unbox_check(frame, index, "s");
 }
 
 static inline kw_status kwi_unbox_int(const kw_frame *frame, uint32_t index, int64_t *out,
