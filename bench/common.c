@@ -17,7 +17,11 @@ static kw_keyset keys_of(const void *tensor)
 }
 
 const kw_tensor_type bench_tensor_type = {
-    .struct_size = sizeof bench_tensor_type, .name = "bench tensor", .keys = keys_of};
+    .struct_size = sizeof bench_tensor_type,
+    .name = "bench tensor",
+    .keys = keys_of,
+    .keys_at = KW_KEYS_AT(bench_tensor, keys),
+};
 
 kw_keyset bench_dense_keys(void)
 {

@@ -35,6 +35,7 @@ const kw_tensor_type fashion_tensor_type = {
     .keys = type_keys,
     .retain = type_retain,
     .release = type_release,
+    .keys_at = KW_KEYS_AT(fashion_tensor, keys),
 };
 
 fashion_tensor *fashion_tensor_create(size_t rank, const size_t *shape)
