@@ -132,9 +132,10 @@ static kw_status define(kwi_change *change, kwi_staging *staging, kw_error *err)
     KWI_REQUIRES(kwi_role_writer)
 {
     kwi_definition *definition = change->definition;
-    const kwi_wanted wanted = {.name = definition->schema->name,
-                               .code = definition->code != NULL ? definition->code : ""};
-    const kw_operator *there = kwi_registered(staging->dispatcher, wanted.name);
+    const char *name = definition->schema->name;
+    kw_operator *there = kwi_registered(staging->dispatcher, name);
+    const kwi_wanted wanted = {
+        .name = name, .in_use = there, .code = definition->code != NULL ? definition->code : ""};
     if (there != NULL && there->definition != NULL) {
         return kwi_clash_definition(there->definition, definition, err);
     }
@@ -206,11 +207,12 @@ static kw_status implement(kwi_change *change, kwi_staging *staging, kw_error *e
     KWI_REQUIRES(kwi_role_writer)
 {
     kwi_kernel *kernel = change->kernel;
+    kw_operator *there = kwi_registered(staging->dispatcher, change->name);
     const kwi_wanted wanted = {.name = change->name,
+                               .in_use = there,
                                .code = kernel->code,
                                .is_kernel = true,
                                .needs_other = kernel->base.boxed == kwi_unbox_by_ffi};
-    const kw_operator *there = kwi_registered(staging->dispatcher, change->name);
     kw_status status = there != NULL ? kwi_clash_schema(there->definition, kernel, err) : KW_OK;
     if (status == KW_OK) {
         status = kwi_policy_check(staging->dispatcher, there, kernel, err);

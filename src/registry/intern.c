@@ -106,7 +106,7 @@ static bool is_home(const kw_operator *op, const char *code) KWI_REQUIRES(kwi_ro
 static kw_operator *choose(const kw_dispatcher *dispatcher, const kwi_wanted *wanted)
     KWI_REQUIRES(kwi_role_writer)
 {
-    kw_operator *op = kwi_registered(dispatcher, wanted->name);
+    kw_operator *op = wanted->in_use;
     if (op != NULL && (fits(op, wanted) || is_bound(op))) {
         return op;
     }
@@ -176,7 +176,7 @@ static void move_kernels(kw_operator *from, kw_operator *to) KWI_REQUIRES(kwi_ro
 kw_status kwi_intern(kw_dispatcher *dispatcher, const kwi_wanted *wanted, kwi_interning *out,
                      kw_error *err)
 {
-    kw_operator *in_use = kwi_registered(dispatcher, wanted->name);
+    kw_operator *in_use = wanted->in_use;
     *out = (kwi_interning){.op = choose(dispatcher, wanted)};
     kw_status status =
         out->op != NULL ? adapt(out, wanted, err) : add_entry(dispatcher, wanted, &out->op, err);
