@@ -92,9 +92,6 @@ kw_status kwi_library_full_name(const kw_library *library, const char *name, cha
 
 kw_status kwi_library_map_schema(const kw_library *library, kw_schema **schema, kw_error *err)
 {
-    if (*schema == NULL) {
-        return KW_OK;
-    }
     const kw_schema *written = *schema;
     kwi_name parts = kwi_name_split(written->name);
     if (!is_span(library->written_ns, written->name, parts.ns)) {

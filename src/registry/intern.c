@@ -169,7 +169,7 @@ static void move_kernels(kw_operator *from, kw_operator *to) KWI_REQUIRES(kwi_ro
     to->kernels = from->kernels;
     from->kernels = NULL;
     for (kwi_kernel *kernel = to->kernels; kernel != NULL; kernel = kernel->older) {
-        kernel->entry = to;
+        kwi_kernel_set_entry(kernel, to);
     }
 }
 

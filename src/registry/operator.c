@@ -76,7 +76,8 @@ void kwi_kernel_push(kwi_kernel **list, kwi_kernel *kernel)
 {
     kernel->newer = NULL;
     kernel->older = *list;
-    while (kernel->older != NULL && kernel->older->priority > kernel->priority) {
+    while (kernel->older != NULL &&
+           kernel->older->registration.priority > kernel->registration.priority) {
         kernel->newer = kernel->older;
         kernel->older = kernel->older->older;
     }
@@ -115,7 +116,8 @@ static kw_function entry_function(const kw_operator *op, const kwi_kernel *kerne
     if (kernel->kind != KW_KERNEL_UNBOXED || strcmp(op->slot->code, kernel->code) == 0) {
         return kernel->base.unboxed;
     }
-    return kernel->symbolic;
+    const kwi_kernel_part *symbolic = kwi_kernel_part_of(kernel, KWI_PART_SYMBOLIC);
+    return symbolic != NULL ? symbolic->symbolic : NULL;
 }
 
 // One candidate for each key that has a kernel: the first in the list, which is the active one.
