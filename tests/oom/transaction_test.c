@@ -92,7 +92,7 @@ static kw_status step_define_unsigned(kwt_scene *scene)
 Test(transaction, define_after_a_boxed_kernel)
 {
     const kwt_step_plan plan = {implement_boxed_f, step_define_unsigned, NULL, 0, NULL};
-    cr_expect_gt(kwt_fail_each(&plan), 10);
+    cr_expect_gt(kwt_fail_each(&plan), 8);
 }
 
 static void implement_plain_s(kwt_scene *scene)
@@ -387,7 +387,7 @@ static void clean_mixed(kwt_scene *scene)
 Test(transaction, mixed)
 {
     const kwt_step_plan plan = {prepare_mixed, step_mixed, clean_mixed, 2, NULL};
-    cr_expect_gt(kwt_fail_each(&plan), 30);
+    cr_expect_gt(kwt_fail_each(&plan), 25);
 }
 
 // A new name: what a failure leaves is its invisible entry, and no second one.
@@ -415,7 +415,7 @@ Test(transaction, new_name_leaves_at_most_one_invisible_entry)
             most[round] = kwt_live_bytes() > most[round] ? kwt_live_bytes() : most[round];
         }
         KWT_OK(status);
-        cr_assert_gt(nth, 10);
+        cr_assert_gt(nth, 6);
         cr_assert(kwt_is_visible(dispatcher, "t::new"));
         kw_library *next = kwt_library(dispatcher, "a");
         kwt_end_library(library);
