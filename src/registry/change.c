@@ -25,6 +25,7 @@ void kwi_staging_mark(kwi_staging *staging, kw_operator *op)
         op->is_dirty = true;
         op->next_dirty = staging->dirty;
         staging->dirty = op;
+        staging->dirty_count++;
     }
 }
 
@@ -306,6 +307,15 @@ static const kwi_kernel *find_clash(const kw_dispatcher *dispatcher, const kwi_k
     return NULL;
 }
 
+static void mark_fallback(kwi_staging *staging, const kwi_kernel *kernel)
+{
+    for (unsigned slot = 0; slot < KW_SLOT_COUNT; slot++) {
+        if (kwi_fallback_covers(kernel, slot)) {
+            kwi_slotset_add(&staging->fallback_slots, slot);
+        }
+    }
+}
+
 static kw_status fall_back(kwi_change *change, kwi_staging *staging, kw_error *err)
     KWI_REQUIRES(kwi_role_writer)
 {
@@ -321,7 +331,7 @@ static kw_status fall_back(kwi_change *change, kwi_staging *staging, kw_error *e
     }
     if (status == KW_OK) {
         kwi_kernel_push(&dispatcher->fallback_list, kernel);
-        staging->fallbacks_changed = true;
+        mark_fallback(staging, kernel);
     }
     return status;
 }
@@ -363,7 +373,7 @@ static kw_status remove_fallback(kwi_kernel *kernel, kwi_staging *staging, kw_er
     kw_status status = add_fallback_events(staging, kernel, false, err);
     if (status == KW_OK) {
         kwi_kernel_unlink(&staging->dispatcher->fallback_list, kernel);
-        staging->fallbacks_changed = true;
+        mark_fallback(staging, kernel);
     }
     return status;
 }

@@ -113,7 +113,7 @@ void kwi_kernel_relink(kwi_kernel **list, kwi_kernel *kernel)
 static kw_function entry_function(const kw_operator *op, const kwi_kernel *kernel)
     KWI_REQUIRES(kwi_role_writer)
 {
-    if (kernel->kind != KW_KERNEL_UNBOXED || strcmp(op->slot->code, kernel->code) == 0) {
+    if (kernel->kind != KW_KERNEL_UNBOXED || op->slot->code == kernel->code) { // shared texts
         return kernel->base.unboxed;
     }
     const kwi_kernel_part *symbolic = kwi_kernel_part_of(kernel, KWI_PART_SYMBOLIC);
@@ -143,7 +143,7 @@ static size_t collect(const kw_operator *op, kwi_candidate *candidates)
     return count;
 }
 
-kw_table *kwi_operator_resolve(const kw_operator *op)
+kw_table *kwi_operator_resolve(const kw_operator *op, kwi_layouts *layouts)
 {
     kwi_candidate candidates[KW_KEY_LIMIT];
     bool visible = kwi_operator_has_registration(op) || op == op->dispatcher->fallback_op;
@@ -163,7 +163,7 @@ kw_table *kwi_operator_resolve(const kw_operator *op)
         .observer_count = visible ? kwi_observers_of(op, observers) : 0,
         .observed = kwi_observe_boxed,
     };
-    kw_table *table = kwi_table_resolve(&input);
+    kw_table *table = kwi_table_resolve(&input, visible ? layouts : NULL);
     if (table != NULL) {
         table->visible = visible;
     }

@@ -77,14 +77,6 @@ typedef enum kwi_burial_state {
 
 // What kernels and definitions have in common.
 typedef struct kwi_registration {
-    // guard: immutable.
-    kwi_owner *owner; // NULL in the library's own error kernels, which are not counted
-    const char *file; // a shared text
-    const char *name;
-
-    // guard: lock writer. Link in a list of the dead.
-    struct kwi_registration *next_dead;
-
     // guard: lock writer. See G1. Each table has hundreds of bytes, so it cannot overflow.
     uint32_t reference_count;
 
@@ -95,6 +87,14 @@ typedef struct kwi_registration {
 
     // guard: lock writer. A kwi_burial_state.
     uint8_t burial;
+
+    // guard: immutable.
+    kwi_owner *owner; // NULL in the library's own error kernels, which are not counted
+    const char *file; // a shared text
+    const char *name;
+
+    // guard: lock writer. Link in a list of the dead.
+    struct kwi_registration *next_dead;
 } kwi_registration;
 
 // Note [Parts of a kernel]
@@ -119,8 +119,7 @@ typedef union kwi_kernel_part {
 
 typedef struct kwi_kernel {
     // guard: immutable, but for `op`, set before the kernel is published.
-    kw_kernel base; // first: a kw_kernel in a table is a kwi_kernel
-    kwi_registration registration;
+    kw_kernel base;   // first: a kw_kernel in a table is a kwi_kernel
     const char *code; // the C signature of an unboxed kernel, a shared text; or NULL
     kw_key key;
     uint8_t kind;       // a kw_kernel_kind
@@ -129,8 +128,9 @@ typedef struct kwi_kernel {
 
     // guard: lock writer. Neighbours in the operator's list or the fallback's stack: `newer` is the
     // one before, which among kernels of a key is newer or has a higher priority.
-    struct kwi_kernel *newer;
     struct kwi_kernel *older;
+    kwi_registration registration;
+    struct kwi_kernel *newer;
 } kwi_kernel;
 
 _Static_assert(sizeof(kwi_kernel) <= 120, "memory of an operator: several kernels each");

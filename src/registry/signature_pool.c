@@ -42,7 +42,7 @@ static bool make_end(kwi_signature_slot *slot)
         .ambiguous = &kwi_kernel_ambiguous.base,
         .box = kwi_signature_slot_box(slot),
     };
-    slot->end = kwi_table_resolve(&nothing);
+    slot->end = kwi_table_resolve(&nothing, NULL);
     if (slot->end == NULL) {
         return false;
     }
