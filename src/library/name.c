@@ -34,7 +34,11 @@ static kw_status write_name(const char *ns, const char *rest, char *buffer, size
 {
     kwi_text text;
     kwi_text_init(&text, buffer, size);
-    kwi_text_add(&text, "%s%s%s", ns != NULL ? ns : "", ns != NULL ? "::" : "", rest);
+    if (ns != NULL) {
+        kwi_text_add_string(&text, ns);
+        kwi_text_add_string(&text, "::");
+    }
+    kwi_text_add_string(&text, rest);
     if (text.wanted > KWI_NAME_MAX) {
         return kwi_fail(err, KW_MALFORMED_NAME, "`%.64s...` is longer than %d bytes", rest,
                         KWI_NAME_MAX);

@@ -101,12 +101,35 @@ static void undo(kwi_change *changes, size_t change_count, kwi_staging *staging)
     kwi_events_free(&staging->events);
 }
 
+static bool is_addition(const kwi_change *change)
+{
+    return change->definition != NULL || change->kernel != NULL;
+}
+
+// Makes room for what a run of changes of one owner adds, so that a large commit leaves no more
+// room than it needs.
+static kw_status reserve(const kwi_change *changes, size_t change_count, kw_error *err)
+    KWI_REQUIRES(kwi_role_writer)
+{
+    kwi_owner *owner = changes[0].owner;
+    size_t more = 0;
+    for (size_t i = 0; i < change_count && changes[i].owner == owner; i++) {
+        more += is_addition(&changes[i]) ? 1 : 0;
+    }
+    bool has_room = owner->is_closed || kwi_pointers_reserve(&owner->registrations, more);
+    return has_room ? KW_OK : kwi_fail_memory(err);
+}
+
 static kw_status stage(kwi_change *changes, size_t change_count, kwi_staging *staging,
                        kw_error *err) KWI_REQUIRES(kwi_role_writer)
 {
     kw_status status = KW_OK;
     for (size_t i = 0; i < change_count && status == KW_OK; i++) {
-        status = kwi_change_apply(&changes[i], staging, err);
+        bool is_same_owner = i > 0 && changes[i].owner == changes[i - 1].owner;
+        status = is_same_owner ? KW_OK : reserve(&changes[i], change_count - i, err);
+        if (status == KW_OK) {
+            status = kwi_change_apply(&changes[i], staging, err);
+        }
     }
     if (status == KW_OK) {
         status = resolve_dirty(staging, err);
@@ -163,7 +186,7 @@ static void end_commit(bool defer_reclaim, kwi_registration *dead) KWI_RELEASES(
 static bool adds(const kwi_change *changes, size_t change_count)
 {
     for (size_t i = 0; i < change_count; i++) {
-        if (changes[i].definition != NULL || changes[i].kernel != NULL) {
+        if (is_addition(&changes[i])) {
             return true;
         }
     }

@@ -74,11 +74,11 @@ kwi_kernel *kwi_operator_active_kernel(const kw_operator *op, kw_key key)
 
 void kwi_kernel_push(kwi_kernel **list, kwi_kernel *kernel)
 {
-    kernel->newer = NULL;
+    kernel->registration.newer = NULL;
     kernel->older = *list;
     while (kernel->older != NULL &&
            kernel->older->registration.priority > kernel->registration.priority) {
-        kernel->newer = kernel->older;
+        kernel->registration.newer = kernel->older;
         kernel->older = kernel->older->older;
     }
     kwi_kernel_relink(list, kernel);
@@ -86,25 +86,25 @@ void kwi_kernel_push(kwi_kernel **list, kwi_kernel *kernel)
 
 void kwi_kernel_unlink(kwi_kernel **list, kwi_kernel *kernel)
 {
-    if (kernel->newer != NULL) {
-        kernel->newer->older = kernel->older;
+    if (kernel->registration.newer != NULL) {
+        kernel->registration.newer->older = kernel->older;
     } else {
         *list = kernel->older;
     }
     if (kernel->older != NULL) {
-        kernel->older->newer = kernel->newer;
+        kernel->older->registration.newer = kernel->registration.newer;
     }
 }
 
 void kwi_kernel_relink(kwi_kernel **list, kwi_kernel *kernel)
 {
-    if (kernel->newer != NULL) {
-        kernel->newer->older = kernel;
+    if (kernel->registration.newer != NULL) {
+        kernel->registration.newer->older = kernel;
     } else {
         *list = kernel;
     }
     if (kernel->older != NULL) {
-        kernel->older->newer = kernel;
+        kernel->older->registration.newer = kernel;
     }
 }
 

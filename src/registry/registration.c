@@ -281,6 +281,10 @@ size_t kwi_owner_position(const kwi_owner *owner, uint64_t id)
 {
     size_t low = 0;
     size_t high = owner->registrations.count;
+    // Most come in the order of their numbers, and belong behind the last.
+    if (high > 0 && kwi_registration_id(owner->registrations.items[high - 1]) < id) {
+        return high;
+    }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const kwi_registration *there = owner->registrations.items[middle];

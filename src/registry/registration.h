@@ -93,8 +93,12 @@ typedef struct kwi_registration {
     const char *file; // a shared text
     const char *name;
 
-    // guard: lock writer. Link in a list of the dead.
-    struct kwi_registration *next_dead;
+    // guard: lock writer. A dead record's link in a list of the dead. Before that, of a kernel: see
+    // `older`.
+    union {
+        struct kwi_registration *next_dead;
+        struct kwi_kernel *newer;
+    };
 } kwi_registration;
 
 // Note [Parts of a kernel]
@@ -126,14 +130,14 @@ typedef struct kwi_kernel {
     uint8_t duplicates; // a kw_duplicate_policy
     uint8_t parts;      // bits of kwi_kernel_part_bit
 
-    // guard: lock writer. Neighbours in the operator's list or the fallback's stack: `newer` is the
-    // one before, which among kernels of a key is newer or has a higher priority.
+    // guard: lock writer. Neighbours in the operator's list or the fallback's stack:
+    // `registration.newer` is the one before, which among kernels of a key is newer or has a higher
+    // priority.
     struct kwi_kernel *older;
     kwi_registration registration;
-    struct kwi_kernel *newer;
 } kwi_kernel;
 
-_Static_assert(sizeof(kwi_kernel) <= 120, "memory of an operator: several kernels each");
+_Static_assert(sizeof(kwi_kernel) <= 112, "memory of an operator: several kernels each");
 
 struct kwi_definition {
     // guard: immutable, but for `op` and `signature`, set before it is published.
