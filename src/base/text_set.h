@@ -4,8 +4,8 @@
 // Threads: a set is guarded by whoever holds it.
 // SPDX-License-Identifier: MIT
 //
-// E1  A node is in the chain of its hash; `text` and `hash` do not change while it is in a set.
-// E2  An empty set holds no memory.
+// J1  A node is in the chain of its hash; `text` and `hash` do not change while it is in a set.
+// J2  An empty set holds no memory.
 
 #ifndef KWI_BASE_TEXT_SET_H
 #define KWI_BASE_TEXT_SET_H

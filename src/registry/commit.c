@@ -22,7 +22,7 @@
 #include "table/layout.h"
 
 // A commit of so many operators shares layouts among them.
-#define LAYOUTS_FROM 8
+#define LAYOUTS_FROM 32
 
 static bool fallbacks_changed(const kwi_staging *staging)
 {

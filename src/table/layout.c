@@ -13,6 +13,7 @@
 #include "table/mask.h"
 
 _Static_assert(KW_SLOT_COUNT <= UINT8_MAX, "an entry's number fits a byte of the index");
+_Static_assert(KWI_LAYOUTS_MAX <= UINT8_MAX, "a place fits a byte of a chain");
 _Static_assert(offsetof(kw_table, entries) % sizeof(uint64_t) == 0, "masks are counted in words");
 
 // Entry 0 needs no index: it is the one of slot 0, and the index is zeroed. In most tables it has
@@ -91,24 +92,33 @@ static uint16_t shape_of(const kwi_candidate *candidate)
 
 static bool has_shape(const struct kwi_known_layout *known, const kwi_resolve_input *input)
 {
-    if (!known->is_known || known->kernel_count != input->kernel_count) {
-        return false;
+    bool is_same = known->kernel_count == input->kernel_count;
+    for (size_t i = 0; is_same && i < input->kernel_count; i++) {
+        is_same = known->shape[i] == shape_of(&input->kernels[i]);
     }
-    for (size_t i = 0; i < input->kernel_count; i++) {
-        if (known->shape[i] != shape_of(&input->kernels[i])) {
-            return false;
-        }
-    }
-    return true;
+    return is_same;
 }
 
-static unsigned place_of(const kwi_resolve_input *input)
+static uint8_t *chain_of(kwi_layouts *layouts, const kwi_resolve_input *input)
 {
     uint32_t hash = 0;
     for (size_t i = 0; i < input->kernel_count; i++) {
         hash = (hash ^ shape_of(&input->kernels[i])) * UINT32_C(0x9e3779b1);
     }
-    return (hash >> 16) % KWI_LAYOUTS_COUNT;
+    return &layouts->chains[(hash >> 16) % KWI_LAYOUTS_CHAINS];
+}
+
+static const kwi_layout *learn(kwi_layouts *layouts, const kwi_resolve_input *input, uint8_t *chain)
+{
+    struct kwi_known_layout *known = &layouts->known[layouts->count++];
+    known->next = *chain;
+    *chain = (uint8_t)layouts->count;
+    known->kernel_count = (uint8_t)input->kernel_count;
+    for (size_t i = 0; i < input->kernel_count; i++) {
+        known->shape[i] = shape_of(&input->kernels[i]);
+    }
+    kwi_layout_make(input, &known->layout);
+    return &known->layout;
 }
 
 const kwi_layout *kwi_layouts_get(kwi_layouts *layouts, const kwi_resolve_input *input)
@@ -116,14 +126,11 @@ const kwi_layout *kwi_layouts_get(kwi_layouts *layouts, const kwi_resolve_input 
     if (input->kernel_count > KWI_LAYOUTS_KERNELS_MAX) {
         return NULL;
     }
-    struct kwi_known_layout *known = &layouts->known[place_of(input)];
-    if (!has_shape(known, input)) {
-        known->is_known = true;
-        known->kernel_count = (uint8_t)input->kernel_count;
-        for (size_t i = 0; i < input->kernel_count; i++) {
-            known->shape[i] = shape_of(&input->kernels[i]);
+    uint8_t *chain = chain_of(layouts, input);
+    for (unsigned at = *chain; at != 0; at = layouts->known[at - 1].next) {
+        if (has_shape(&layouts->known[at - 1], input)) {
+            return &layouts->known[at - 1].layout;
         }
-        kwi_layout_make(input, &known->layout);
     }
-    return &known->layout;
+    return layouts->count < KWI_LAYOUTS_MAX ? learn(layouts, input, chain) : NULL;
 }

@@ -66,22 +66,24 @@ void kwi_layout_make(const kwi_resolve_input *input, kwi_layout *out_layout);
 
 // Layouts that were made, for inputs with the same fallbacks. A zeroed one knows none.
 //
-// Y1  A known layout is the one of its shape: the keys in the order of the input, and which of them
+// A1  A known layout is the one of its shape: the keys in the order of the input, and which of them
 //     fall through. That is the whole of what a layout depends on while no two keys share a kernel.
-#define KWI_LAYOUTS_COUNT 32
-#define KWI_LAYOUTS_KERNELS_MAX 16
+#define KWI_LAYOUTS_MAX 128        // PyTorch's operators have fewer sets of keys
+#define KWI_LAYOUTS_KERNELS_MAX 16 // nearly all operators have fewer
+#define KWI_LAYOUTS_CHAINS 64
 
 struct kwi_layouts {
+    unsigned count;
+    uint8_t chains[KWI_LAYOUTS_CHAINS]; // by hash: one more than the place of the first, or 0
     struct kwi_known_layout {
-        bool is_known;
+        uint8_t next; // in the chain, likewise
         uint8_t kernel_count;
         uint16_t shape[KWI_LAYOUTS_KERNELS_MAX];
         kwi_layout layout;
-    } known[KWI_LAYOUTS_COUNT];
+    } known[KWI_LAYOUTS_MAX];
 };
 
-// The layout of the input; borrowed until the next call. NULL: it has more kernels than are worth
-// comparing.
+// The layout of the input; borrowed. NULL: it is not known, and there is no room for it.
 const kwi_layout *kwi_layouts_get(kwi_layouts *layouts, const kwi_resolve_input *input);
 
 #endif // KWI_TABLE_LAYOUT_H

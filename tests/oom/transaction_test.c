@@ -1,6 +1,8 @@
 // Registering without memory: each change, and several at once, happens wholly or not at all.
 // SPDX-License-Identifier: MIT
 
+#include <stdio.h>
+
 #include "base/memory.h"
 #include "support/failing.h"
 
@@ -316,6 +318,22 @@ Test(transaction, close)
 {
     const kwt_step_plan plan = {register_all_kinds, step_close, clean_closed, 4, NULL};
     cr_expect_gt(kwt_fail_each(&plan), 5);
+}
+
+// Enough operators for a commit to share layouts, which it can do without.
+static void implement_many(kwt_scene *scene)
+{
+    for (int i = 0; i < 40; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "t::op%d", i);
+        (void)kwt_impl(scene->library, name, KW_KEY_CPU, KWT_T_I(i));
+    }
+}
+
+Test(transaction, fallback_over_many)
+{
+    const kwt_step_plan plan = {implement_many, step_fallback, NULL, 1, NULL};
+    cr_expect_gt(kwt_fail_each(&plan), 40);
 }
 
 // A transaction of every kind of change. A staging step that fails aborts it.
