@@ -10,6 +10,8 @@
 //     a thread it does not have. One that holds a lock already, as code that kw_startup() runs,
 //     takes those of higher rank, and goes on under its own on both sides.
 // H3  A thread that waits for another to change what a lock guards holds none of higher rank.
+// H4  The lock of the last rank is held for a few steps in which nobody stands still, and orders
+//     nothing that calls see: it is no schedule step.
 
 #ifndef KWI_BASE_LOCK_H
 #define KWI_BASE_LOCK_H
@@ -23,7 +25,8 @@ typedef enum kwi_lock_rank {
     KWI_LOCK_DEFAULT = 2, // the default dispatcher is made
     KWI_LOCK_WRITER = 3,  // the writer lock; registry/world.h takes it
     KWI_LOCK_SHARED = 4,  // the list of shared snapshots; rcu/shared.h takes it
-    KWI_LOCK_COUNT = 5
+    KWI_LOCK_TEXTS = 5,   // texts that registrations share; base/shared_text.h takes it
+    KWI_LOCK_COUNT = 6
 } kwi_lock_rank;
 
 void kwi_lock(kwi_lock_rank rank);

@@ -26,20 +26,25 @@ static void mark_cut(kwi_text *text)
     text->length = text->size > 0 ? text->size - 1 : 0;
 }
 
+// Counts what was written behind the text, as far as there was room.
+static void count_added(kwi_text *text, size_t length)
+{
+    text->wanted += length;
+    if (text->wanted < text->size) {
+        text->length += length;
+    } else {
+        mark_cut(text);
+    }
+}
+
 void kwi_text_add_list(kwi_text *text, const char *format, va_list arguments)
 {
     size_t room = text->size - text->length;
     char *end = text->size > 0 ? text->buffer + text->length : NULL;
     // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): the caller has started it
     int length = vsnprintf(end, room, format, arguments);
-    if (length < 0) {
-        return; // an encoding error adds nothing
-    }
-    text->wanted += (size_t)length;
-    if (text->wanted < text->size) {
-        text->length += (size_t)length;
-    } else {
-        mark_cut(text);
+    if (length >= 0) { // an encoding error adds nothing
+        count_added(text, (size_t)length);
     }
 }
 
@@ -49,6 +54,22 @@ void kwi_text_add(kwi_text *text, const char *format, ...)
     va_start(arguments, format);
     kwi_text_add_list(text, format, arguments);
     va_end(arguments);
+}
+
+void kwi_text_add_bytes(kwi_text *text, const char *bytes, size_t length)
+{
+    size_t room = text->size - text->length; // with the terminating zero; 0 without a buffer
+    if (room > 0) {
+        size_t fitting = length < room ? length : room - 1;
+        memcpy(text->buffer + text->length, bytes, fitting);
+        text->buffer[text->length + fitting] = '\0';
+    }
+    count_added(text, length);
+}
+
+void kwi_text_add_string(kwi_text *text, const char *string)
+{
+    kwi_text_add_bytes(text, string, strlen(string));
 }
 
 // Bytes for the sentence; an error of an older header has no position, or less text.

@@ -26,6 +26,10 @@ void kwi_text_init(kwi_text *text, char *buffer, size_t size);
 void kwi_text_add(kwi_text *text, const char *format, ...) KW_PRINTF(2, 3);
 void kwi_text_add_list(kwi_text *text, const char *format, va_list arguments) KW_PRINTF(2, 0);
 
+// The same without a format, for texts that are made often. No zero among the bytes.
+void kwi_text_add_bytes(kwi_text *text, const char *bytes, size_t length);
+void kwi_text_add_string(kwi_text *text, const char *string);
+
 // Writes status and sentence, if `err` is not NULL, and returns the status. No allocation.
 kw_status kwi_fail(kw_error *err, kw_status status, const char *format, ...) KW_PRINTF(3, 4);
 

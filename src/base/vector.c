@@ -21,8 +21,8 @@ static bool grow(void **items, size_t count, size_t *capacity, size_t more)
         return true;
     }
     size_t wanted = *capacity == 0 ? FIRST_CAPACITY : *capacity * 2;
-    while (wanted - count < more) {
-        wanted *= 2;
+    if (wanted < count + more) {
+        wanted = count + more; // who adds many at once asks for as many
     }
     void *moved = kwi_reallocate(*items, *capacity * sizeof(void *), wanted * sizeof(void *));
     if (moved == NULL) {

@@ -33,12 +33,11 @@ kw_status kwi_unbox_by_ffi(const kw_kernel *self, const kw_operator *op, kw_keys
                            kw_frame *frame)
 {
     (void)op;
-    const kwi_kernel *kernel = kwi_kernel_of(self);
+    const kwi_signature *signature = kwi_kernel_signature(kwi_kernel_of(self));
     kw_error err;
     err.struct_size = sizeof err;
     err.status = KW_OK;
-    kw_status status =
-        kwi_signature_unbox(kernel->signature, self, self->unboxed, keys, frame, &err);
+    kw_status status = kwi_signature_unbox(signature, self, self->unboxed, keys, frame, &err);
     if (KW_UNLIKELY(err.status != KW_OK)) {
         return kw_fail(err.status, "%s", err.text);
     }

@@ -34,7 +34,11 @@ static kw_status write_name(const char *ns, const char *rest, char *buffer, size
 {
     kwi_text text;
     kwi_text_init(&text, buffer, size);
-    kwi_text_add(&text, "%s%s%s", ns != NULL ? ns : "", ns != NULL ? "::" : "", rest);
+    if (ns != NULL) {
+        kwi_text_add_string(&text, ns);
+        kwi_text_add_string(&text, "::");
+    }
+    kwi_text_add_string(&text, rest);
     if (text.wanted > KWI_NAME_MAX) {
         return kwi_fail(err, KW_MALFORMED_NAME, "`%.64s...` is longer than %d bytes", rest,
                         KWI_NAME_MAX);
@@ -92,9 +96,6 @@ kw_status kwi_library_full_name(const kw_library *library, const char *name, cha
 
 kw_status kwi_library_map_schema(const kw_library *library, kw_schema **schema, kw_error *err)
 {
-    if (*schema == NULL) {
-        return KW_OK;
-    }
     const kw_schema *written = *schema;
     kwi_name parts = kwi_name_split(written->name);
     if (!is_span(library->written_ns, written->name, parts.ns)) {

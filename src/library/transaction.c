@@ -141,7 +141,7 @@ static kwi_change *add(kw_transaction *tx, kwi_change_kind kind, kw_library *lib
 static void give_number(kw_registration *out_registration, const kwi_registration *registration)
 {
     if (out_registration != NULL) {
-        *out_registration = registration->id;
+        *out_registration = kwi_registration_id(registration);
     }
 }
 
@@ -247,7 +247,8 @@ static kw_status stage_impl(kw_transaction *tx, kw_library *library, const char 
     if (status != KW_OK) {
         return status;
     }
-    status = kwi_library_map_schema(library, &made->schema, err);
+    kwi_kernel_part *schema = kwi_kernel_part_of(made, KWI_PART_SCHEMA);
+    status = schema != NULL ? kwi_library_map_schema(library, &schema->schema, err) : KW_OK;
     char *copy = status == KW_OK ? kwi_copy_string(full) : NULL;
     if (copy == NULL) {
         kwi_kernel_free(made);

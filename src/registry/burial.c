@@ -67,7 +67,8 @@ static void run_destructor(kwi_registration *registration) KWI_REQUIRES(kwi_role
         return;
     }
     const kwi_kernel *kernel = kernel_of(registration);
-    if (kernel->destroy == NULL) {
+    const kwi_kernel_part *part = kwi_kernel_part_of(kernel, KWI_PART_DESTROY);
+    if (part == NULL) {
         return;
     }
     registration->burial = KWI_BURIAL_BEGUN;
@@ -76,7 +77,7 @@ static void run_destructor(kwi_registration *registration) KWI_REQUIRES(kwi_role
         registration->owner = NULL; // it may be freed now
     }
     kwi_world_unlock();
-    kernel->destroy(kernel->base.user_data);
+    part->destroy(kernel->base.user_data);
     kwi_world_lock();
 }
 

@@ -25,6 +25,7 @@ void kwi_staging_mark(kwi_staging *staging, kw_operator *op)
         op->is_dirty = true;
         op->next_dirty = staging->dirty;
         staging->dirty = op;
+        staging->dirty_count++;
     }
 }
 
@@ -41,8 +42,12 @@ static void describe(const kwi_registration *registration, char *buffer)
 
 static int32_t priority_of(const kwi_registration *registration)
 {
-    bool is_kernel = registration != NULL && registration->kind != KWI_REGISTRATION_DEFINITION;
-    return is_kernel ? kwi_kernel_of_registration(registration)->priority : 0;
+    return registration != NULL ? registration->priority : 0;
+}
+
+static uint64_t id_of(const kwi_registration *registration)
+{
+    return registration != NULL ? kwi_registration_id(registration) : 0;
 }
 
 kw_status kwi_staging_add_event(kwi_staging *staging, const kwi_activity *changed, kw_error *err)
@@ -60,8 +65,8 @@ kw_status kwi_staging_add_event(kwi_staging *staging, const kwi_activity *change
     event->op = changed->op != NULL ? changed->op->name : NULL;
     describe(changed->before, event->previous);
     describe(changed->after, event->current);
-    event->previous_registration = changed->before != NULL ? changed->before->id : 0;
-    event->current_registration = changed->after != NULL ? changed->after->id : 0;
+    event->previous_registration = id_of(changed->before);
+    event->current_registration = id_of(changed->after);
     event->previous_priority = priority_of(changed->before);
     event->current_priority = priority_of(changed->after);
     return KW_OK;
@@ -84,6 +89,11 @@ static kw_status check_open(const kwi_owner *owner, kw_error *err) KWI_REQUIRES(
     return KW_OK;
 }
 
+static size_t position_of(const kwi_registration *registration) KWI_REQUIRES(kwi_role_writer)
+{
+    return kwi_owner_position(registration->owner, kwi_registration_id(registration));
+}
+
 static kw_status add_to_owner(kwi_registration *registration, kw_error *err)
     KWI_REQUIRES(kwi_role_writer)
 {
@@ -91,22 +101,20 @@ static kw_status add_to_owner(kwi_registration *registration, kw_error *err)
     if (!kwi_pointers_reserve(&owner->registrations, 1)) {
         return kwi_fail_memory(err);
     }
-    kwi_pointers_insert(&owner->registrations, kwi_owner_position(owner, registration->id),
-                        registration);
+    kwi_pointers_insert(&owner->registrations, position_of(registration), registration);
     return KW_OK;
 }
 
 void kwi_owner_take(kwi_registration *registration)
 {
     kwi_owner *owner = registration->owner;
-    kwi_pointers_remove(&owner->registrations, kwi_owner_position(owner, registration->id));
+    kwi_pointers_remove(&owner->registrations, position_of(registration));
 }
 
 void kwi_owner_put_back(kwi_registration *registration)
 {
     kwi_owner *owner = registration->owner;
-    kwi_pointers_insert(&owner->registrations, kwi_owner_position(owner, registration->id),
-                        registration);
+    kwi_pointers_insert(&owner->registrations, position_of(registration), registration);
 }
 
 // Definitions -------------------------------------------------------------------------------------
@@ -132,9 +140,10 @@ static kw_status define(kwi_change *change, kwi_staging *staging, kw_error *err)
     KWI_REQUIRES(kwi_role_writer)
 {
     kwi_definition *definition = change->definition;
-    const kwi_wanted wanted = {.name = definition->schema->name,
-                               .code = definition->code != NULL ? definition->code : ""};
-    const kw_operator *there = kwi_registered(staging->dispatcher, wanted.name);
+    const char *name = definition->schema->name;
+    kw_operator *there = kwi_registered(staging->dispatcher, name);
+    const kwi_wanted wanted = {
+        .name = name, .in_use = there, .code = definition->code != NULL ? definition->code : ""};
     if (there != NULL && there->definition != NULL) {
         return kwi_clash_definition(there->definition, definition, err);
     }
@@ -175,15 +184,18 @@ static void undo_define(kwi_change *change) KWI_REQUIRES(kwi_role_writer)
 // Kernels -----------------------------------------------------------------------------------------
 
 // A boxed kernel is told its operator in each call, and may change its entry.
-static void bind(kwi_kernel *kernel, const kw_operator *op) KWI_REQUIRES(kwi_role_writer)
+static void bind(kwi_kernel *kernel, kw_operator *op) KWI_REQUIRES(kwi_role_writer)
 {
+    kwi_kernel_set_entry(kernel, op);
     if (kernel->kind != KW_KERNEL_UNBOXED) {
         return;
     }
     bool is_plain = strcmp(op->slot->code, kernel->code) != 0;
     const kwi_signature_slot *slot = is_plain ? op->other_slot : op->slot;
-    kernel->base.op = op;
-    kernel->signature = slot != NULL ? slot->signature : NULL; // NULL: it brings its own thunk
+    kwi_kernel_part *signature = kwi_kernel_part_of(kernel, KWI_PART_SIGNATURE);
+    if (signature != NULL) {
+        signature->signature = slot->signature;
+    }
 }
 
 // The event of a kernel that comes: it becomes the active one of its key, or stays below it.
@@ -206,11 +218,12 @@ static kw_status implement(kwi_change *change, kwi_staging *staging, kw_error *e
     KWI_REQUIRES(kwi_role_writer)
 {
     kwi_kernel *kernel = change->kernel;
+    kw_operator *there = kwi_registered(staging->dispatcher, change->name);
     const kwi_wanted wanted = {.name = change->name,
+                               .in_use = there,
                                .code = kernel->code,
                                .is_kernel = true,
                                .needs_other = kernel->base.boxed == kwi_unbox_by_ffi};
-    const kw_operator *there = kwi_registered(staging->dispatcher, change->name);
     kw_status status = there != NULL ? kwi_clash_schema(there->definition, kernel, err) : KW_OK;
     if (status == KW_OK) {
         status = kwi_policy_check(staging->dispatcher, there, kernel, err);
@@ -234,7 +247,6 @@ static kw_status implement(kwi_change *change, kwi_staging *staging, kw_error *e
         kwi_intern_undo(&change->entry);
         return status;
     }
-    kernel->entry = op;
     bind(kernel, op);
     kwi_kernel_push(&op->kernels, kernel);
     kwi_staging_mark(staging, op);
@@ -295,6 +307,15 @@ static const kwi_kernel *find_clash(const kw_dispatcher *dispatcher, const kwi_k
     return NULL;
 }
 
+static void mark_fallback(kwi_staging *staging, const kwi_kernel *kernel)
+{
+    for (unsigned slot = 0; slot < KW_SLOT_COUNT; slot++) {
+        if (kwi_fallback_covers(kernel, slot)) {
+            kwi_slotset_add(&staging->fallback_slots, slot);
+        }
+    }
+}
+
 static kw_status fall_back(kwi_change *change, kwi_staging *staging, kw_error *err)
     KWI_REQUIRES(kwi_role_writer)
 {
@@ -310,7 +331,7 @@ static kw_status fall_back(kwi_change *change, kwi_staging *staging, kw_error *e
     }
     if (status == KW_OK) {
         kwi_kernel_push(&dispatcher->fallback_list, kernel);
-        staging->fallbacks_changed = true;
+        mark_fallback(staging, kernel);
     }
     return status;
 }
@@ -326,7 +347,7 @@ static void undo_fall_back(kwi_change *change, kwi_staging *staging) KWI_REQUIRE
 static kw_status remove_kernel(kwi_kernel *kernel, kwi_staging *staging, kw_error *err)
     KWI_REQUIRES(kwi_role_writer)
 {
-    kw_operator *op = kernel->entry;
+    kw_operator *op = kwi_kernel_entry(kernel);
     const kwi_kernel *before = kwi_operator_active_kernel(op, kernel->key);
     kwi_kernel_unlink(&op->kernels, kernel);
     const kwi_kernel *after = kwi_operator_active_kernel(op, kernel->key);
@@ -352,7 +373,7 @@ static kw_status remove_fallback(kwi_kernel *kernel, kwi_staging *staging, kw_er
     kw_status status = add_fallback_events(staging, kernel, false, err);
     if (status == KW_OK) {
         kwi_kernel_unlink(&staging->dispatcher->fallback_list, kernel);
-        staging->fallbacks_changed = true;
+        mark_fallback(staging, kernel);
     }
     return status;
 }
@@ -395,7 +416,7 @@ static void restore_registration(kwi_registration *registration, kwi_staging *st
     if (registration->kind == KWI_REGISTRATION_FALLBACK) {
         kwi_kernel_relink(&staging->dispatcher->fallback_list, kernel);
     } else {
-        kw_operator *op = kernel->entry;
+        kw_operator *op = kwi_kernel_entry(kernel);
         kwi_kernel_relink(&op->kernels, kernel);
     }
 }

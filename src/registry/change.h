@@ -12,11 +12,12 @@
 // What a commit gathers while it applies changes.
 typedef struct kwi_staging {
     kw_dispatcher *dispatcher;
-    kw_operator *dirty;     // operators to resolve anew, linked by next_dirty
-    bool fallbacks_changed; // then every visible operator may be affected
-    bool wants_events;      // somebody listens
-    bool wants_lint;        // somebody wants to hear of lint
-    kwi_pointers events;    // of kwi_event, in order
+    kw_operator *dirty; // operators to resolve anew, linked by next_dirty
+    size_t dirty_count;
+    kwi_slotset fallback_slots; // of the fallbacks that come and go
+    bool wants_events;          // somebody listens
+    bool wants_lint;            // somebody wants to hear of lint
+    kwi_pointers events;        // of kwi_event, in order
 } kwi_staging;
 
 // On failure the change has no effect.

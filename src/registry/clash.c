@@ -55,13 +55,14 @@ kw_status kwi_clash_definition(const kwi_definition *there, const kwi_definition
 kw_status kwi_clash_schema(const kwi_definition *definition, const kwi_kernel *kernel,
                            kw_error *err)
 {
-    if (definition == NULL || kernel->schema == NULL) {
+    const kw_schema *schema = kwi_kernel_schema(kernel);
+    if (definition == NULL || schema == NULL) {
         return KW_OK;
     }
     char buffer[256];
     kwi_text reason;
     kwi_text_init(&reason, buffer, sizeof buffer);
-    kw_status status = kwi_schema_mismatch(definition->schema, kernel->schema, &reason);
+    kw_status status = kwi_schema_mismatch(definition->schema, schema, &reason);
     if (status == KW_OK) {
         return KW_OK;
     }
@@ -73,7 +74,7 @@ kw_status kwi_clash_schema(const kwi_definition *definition, const kwi_kernel *k
         "%s:%u for `%s`, do not fit: %s",
         definition->schema->name, there->owner->name, there->file, there->line,
         definition->schema->text, here->name, here->owner->name, here->file, here->line,
-        kernel->schema->text, buffer);
+        schema->text, buffer);
 }
 
 kw_status kwi_clash_schemas(const kwi_definition *definition, const kwi_kernel *kernels,
@@ -93,7 +94,8 @@ kw_status kwi_clash_signature(const kw_operator *op, const char *code, const kwi
 {
     const kwi_registration *there = op->definition != NULL ? &op->definition->registration : NULL;
     for (const kwi_kernel *kernel = op->kernels; kernel != NULL; kernel = kernel->older) {
-        bool is_older = there == NULL || kernel->registration.id < there->id;
+        bool is_older = there == NULL ||
+                        kwi_registration_id(&kernel->registration) < kwi_registration_id(there);
         if (op->definition == NULL && kernel->base.unboxed != NULL && is_older) {
             there = &kernel->registration;
         }

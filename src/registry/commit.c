@@ -7,6 +7,7 @@
 #include "registry/commit.h"
 
 #include "base/lock.h"
+#include "base/memory.h"
 #include "base/schedule.h"
 #include "base/yield.h"
 #include "rcu/section.h"
@@ -18,41 +19,59 @@
 #include "registry/listener.h"
 #include "registry/observer.h"
 #include "registry/world.h"
+#include "table/layout.h"
 
-// Operators that a changed fallback may reach. Those whose kernels cover it resolve to an equal
-// table and are left alone.
-static void mark_all(kwi_staging *staging) KWI_REQUIRES(kwi_role_writer)
+// A commit of so many operators shares layouts among them.
+#define LAYOUTS_FROM 32
+
+static bool fallbacks_changed(const kwi_staging *staging)
+{
+    return !kwi_slotset_is_empty(staging->fallback_slots);
+}
+
+// Marks the operators that changed fallbacks may reach: those with a slot that no kernel of their
+// own serves.
+static void mark_reached(kwi_staging *staging) KWI_REQUIRES(kwi_role_writer)
 {
     kwi_staging_mark(staging, staging->dispatcher->fallback_op);
     for (kw_operator *op = staging->dispatcher->operators; op != NULL; op = op->next) {
-        if (kwi_operator_has_registration(op)) {
+        if (kwi_operator_has_registration(op) &&
+            kwi_table_needs_fallback(kwi_operator_newest(op), staging->fallback_slots)) {
             kwi_staging_mark(staging, op);
         }
     }
 }
 
+static kw_status resolve(kw_operator *op, kwi_staging *staging, kwi_layouts *layouts, kw_error *err)
+    KWI_REQUIRES(kwi_role_writer)
+{
+    op->pending = kwi_operator_resolve(op, layouts);
+    if (op->pending == NULL) {
+        return kwi_fail_memory(err);
+    }
+    if (kwi_table_equal(op->pending, kwi_operator_newest(op))) {
+        kwi_table_destroy(op->pending);
+        op->pending = NULL;
+        return KW_OK;
+    }
+    return staging->wants_lint ? kwi_lint_operator(op, &staging->events, err) : KW_OK;
+}
+
 static kw_status resolve_dirty(kwi_staging *staging, kw_error *err) KWI_REQUIRES(kwi_role_writer)
 {
-    if (staging->fallbacks_changed) {
+    if (fallbacks_changed(staging)) {
         kwi_dispatcher_prepare_fallbacks(staging->dispatcher);
-        mark_all(staging);
+        mark_reached(staging);
     }
-    for (kw_operator *op = staging->dirty; op != NULL; op = op->next_dirty) {
-        op->pending = kwi_operator_resolve(op);
-        if (op->pending == NULL) {
-            return kwi_fail_memory(err);
-        }
-        if (kwi_table_equal(op->pending, kwi_operator_newest(op))) {
-            kwi_table_destroy(op->pending);
-            op->pending = NULL;
-        } else if (staging->wants_lint) {
-            kw_status status = kwi_lint_operator(op, &staging->events, err);
-            if (status != KW_OK) {
-                return status;
-            }
-        }
+    // Only saves time: without memory for it the commit goes on.
+    kwi_layouts *layouts =
+        staging->dirty_count >= LAYOUTS_FROM ? kwi_allocate(sizeof *layouts) : NULL;
+    kw_status status = KW_OK;
+    for (kw_operator *op = staging->dirty; op != NULL && status == KW_OK; op = op->next_dirty) {
+        status = resolve(op, staging, layouts, err);
     }
-    return KW_OK;
+    kwi_free(layouts, sizeof *layouts);
+    return status;
 }
 
 static void clear_dirty(kwi_staging *staging) KWI_REQUIRES(kwi_role_writer)
@@ -76,10 +95,29 @@ static void undo(kwi_change *changes, size_t change_count, kwi_staging *staging)
     while (change_count > 0) {
         kwi_change_undo(&changes[--change_count], staging);
     }
-    if (staging->fallbacks_changed) {
+    if (fallbacks_changed(staging)) {
         kwi_dispatcher_prepare_fallbacks(staging->dispatcher);
     }
     kwi_events_free(&staging->events);
+}
+
+static bool is_addition(const kwi_change *change)
+{
+    return change->definition != NULL || change->kernel != NULL;
+}
+
+// Makes room for what a run of changes of one owner adds, so that a large commit leaves no more
+// room than it needs.
+static kw_status reserve(const kwi_change *changes, size_t change_count, kw_error *err)
+    KWI_REQUIRES(kwi_role_writer)
+{
+    kwi_owner *owner = changes[0].owner;
+    size_t more = 0;
+    for (size_t i = 0; i < change_count && changes[i].owner == owner; i++) {
+        more += is_addition(&changes[i]) ? 1 : 0;
+    }
+    bool has_room = owner->is_closed || kwi_pointers_reserve(&owner->registrations, more);
+    return has_room ? KW_OK : kwi_fail_memory(err);
 }
 
 static kw_status stage(kwi_change *changes, size_t change_count, kwi_staging *staging,
@@ -87,7 +125,11 @@ static kw_status stage(kwi_change *changes, size_t change_count, kwi_staging *st
 {
     kw_status status = KW_OK;
     for (size_t i = 0; i < change_count && status == KW_OK; i++) {
-        status = kwi_change_apply(&changes[i], staging, err);
+        bool is_same_owner = i > 0 && changes[i].owner == changes[i - 1].owner;
+        status = is_same_owner ? KW_OK : reserve(&changes[i], change_count - i, err);
+        if (status == KW_OK) {
+            status = kwi_change_apply(&changes[i], staging, err);
+        }
     }
     if (status == KW_OK) {
         status = resolve_dirty(staging, err);
@@ -144,7 +186,7 @@ static void end_commit(bool defer_reclaim, kwi_registration *dead) KWI_RELEASES(
 static bool adds(const kwi_change *changes, size_t change_count)
 {
     for (size_t i = 0; i < change_count; i++) {
-        if (changes[i].definition != NULL || changes[i].kernel != NULL) {
+        if (is_addition(&changes[i])) {
             return true;
         }
     }

@@ -151,7 +151,7 @@ static kw_status make_fallback_op(kw_dispatcher *dispatcher, kw_error *err)
     if (status != KW_OK) {
         return status;
     }
-    kw_table *table = kwi_operator_resolve(dispatcher->fallback_op);
+    kw_table *table = kwi_operator_resolve(dispatcher->fallback_op, NULL);
     if (table == NULL) {
         return kwi_fail_memory(err);
     }

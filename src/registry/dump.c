@@ -68,8 +68,8 @@ static void gather_kernel(gathered *all, const kw_operator *op, const kwi_kernel
                        : kernel->kind == KW_KERNEL_BOXED ? "boxed"
                                                          : "fallthrough";
     kwi_text_add(&line, " [%s]", kind);
-    if (kernel->priority != 0) {
-        kwi_text_add(&line, " [priority %d]", (int)kernel->priority);
+    if (kernel->registration.priority != 0) {
+        kwi_text_add(&line, " [priority %d]", (int)kernel->registration.priority);
     }
     gather(all, &line);
 }

@@ -9,25 +9,20 @@
 #include "registry/hooks.h"
 
 // Without an owner: tables name them, and nobody counts it.
-static char missing_name[] = "missing";
-static char ambiguous_name[] = "ambiguous autogradother";
-static char removed_name[] = "removed";
-static char no_file[] = "";
-
 const kwi_kernel kwi_kernel_missing = {
     .base = {.boxed = kwi_refuse_missing},
-    .registration = {.name = missing_name, .file = no_file},
+    .registration = {.name = "missing", .file = ""},
     .kind = KW_KERNEL_BOXED,
 };
 
 const kwi_kernel kwi_kernel_ambiguous = {
     .base = {.boxed = kwi_refuse_ambiguous},
-    .registration = {.name = ambiguous_name, .file = no_file},
+    .registration = {.name = "ambiguous autogradother", .file = ""},
     .kind = KW_KERNEL_BOXED,
 };
 
 const kwi_kernel kwi_kernel_removed = {
     .base = {.boxed = kwi_refuse_removed},
-    .registration = {.name = removed_name, .file = no_file},
+    .registration = {.name = "removed", .file = ""},
     .kind = KW_KERNEL_BOXED,
 };

@@ -115,7 +115,7 @@ static kw_operator *choose_last(kw_operator *newest) KWI_REQUIRES(kwi_role_write
 static kw_operator *choose(const kw_dispatcher *dispatcher, const kwi_wanted *wanted)
     KWI_REQUIRES(kwi_role_writer)
 {
-    kw_operator *op = kwi_registered(dispatcher, wanted->name);
+    kw_operator *op = wanted->in_use;
     if (op != NULL && (fits(op, wanted) || is_bound(op))) {
         return op;
     }
@@ -181,14 +181,14 @@ static void move_kernels(kw_operator *from, kw_operator *to) KWI_REQUIRES(kwi_ro
     to->kernels = from->kernels;
     from->kernels = NULL;
     for (kwi_kernel *kernel = to->kernels; kernel != NULL; kernel = kernel->older) {
-        kernel->entry = to;
+        kwi_kernel_set_entry(kernel, to);
     }
 }
 
 kw_status kwi_intern(kw_dispatcher *dispatcher, const kwi_wanted *wanted, kwi_interning *out,
                      kw_error *err)
 {
-    kw_operator *in_use = kwi_registered(dispatcher, wanted->name);
+    kw_operator *in_use = wanted->in_use;
     *out = (kwi_interning){.op = choose(dispatcher, wanted)};
     kw_status status =
         out->op != NULL ? adapt(out, wanted, err) : add_entry(dispatcher, wanted, &out->op, err);

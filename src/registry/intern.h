@@ -29,6 +29,7 @@
 // What a registration asks of its entry.
 typedef struct kwi_wanted {
     const char *name;
+    kw_operator *in_use; // the name's kwi_registered()
     const char
         *code;      // the C signature: "" without a C form, NULL of a boxed kernel, which fits all
     bool is_kernel; // then the plain form of the entry's signature fits too

@@ -155,7 +155,7 @@ static bool collect_definitions(const kw_dispatcher *dispatcher, kwi_pointers *e
         }
         event->kind = KW_EVENT_DEFINED;
         event->op = op->name;
-        event->current_registration = op->definition->registration.id;
+        event->current_registration = op->definition->id;
         kwi_text text;
         kwi_text_init(&text, event->current, sizeof event->current);
         kwi_registration_describe(&op->definition->registration, &text);

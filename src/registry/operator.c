@@ -74,10 +74,11 @@ kwi_kernel *kwi_operator_active_kernel(const kw_operator *op, kw_key key)
 
 void kwi_kernel_push(kwi_kernel **list, kwi_kernel *kernel)
 {
-    kernel->newer = NULL;
+    kernel->registration.newer = NULL;
     kernel->older = *list;
-    while (kernel->older != NULL && kernel->older->priority > kernel->priority) {
-        kernel->newer = kernel->older;
+    while (kernel->older != NULL &&
+           kernel->older->registration.priority > kernel->registration.priority) {
+        kernel->registration.newer = kernel->older;
         kernel->older = kernel->older->older;
     }
     kwi_kernel_relink(list, kernel);
@@ -85,25 +86,25 @@ void kwi_kernel_push(kwi_kernel **list, kwi_kernel *kernel)
 
 void kwi_kernel_unlink(kwi_kernel **list, kwi_kernel *kernel)
 {
-    if (kernel->newer != NULL) {
-        kernel->newer->older = kernel->older;
+    if (kernel->registration.newer != NULL) {
+        kernel->registration.newer->older = kernel->older;
     } else {
         *list = kernel->older;
     }
     if (kernel->older != NULL) {
-        kernel->older->newer = kernel->newer;
+        kernel->older->registration.newer = kernel->registration.newer;
     }
 }
 
 void kwi_kernel_relink(kwi_kernel **list, kwi_kernel *kernel)
 {
-    if (kernel->newer != NULL) {
-        kernel->newer->older = kernel;
+    if (kernel->registration.newer != NULL) {
+        kernel->registration.newer->older = kernel;
     } else {
         *list = kernel;
     }
     if (kernel->older != NULL) {
-        kernel->older->newer = kernel;
+        kernel->older->registration.newer = kernel;
     }
 }
 
@@ -112,10 +113,11 @@ void kwi_kernel_relink(kwi_kernel **list, kwi_kernel *kernel)
 static kw_function entry_function(const kw_operator *op, const kwi_kernel *kernel)
     KWI_REQUIRES(kwi_role_writer)
 {
-    if (kernel->kind != KW_KERNEL_UNBOXED || strcmp(op->slot->code, kernel->code) == 0) {
+    if (kernel->kind != KW_KERNEL_UNBOXED || op->slot->code == kernel->code) { // shared texts
         return kernel->base.unboxed;
     }
-    return kernel->symbolic;
+    const kwi_kernel_part *symbolic = kwi_kernel_part_of(kernel, KWI_PART_SYMBOLIC);
+    return symbolic != NULL ? symbolic->symbolic : NULL;
 }
 
 // One candidate for each key that has a kernel: the first in the list, which is the active one.
@@ -154,7 +156,7 @@ static void note_frame(kw_table *table)
     }
 }
 
-kw_table *kwi_operator_resolve(const kw_operator *op)
+kw_table *kwi_operator_resolve(const kw_operator *op, kwi_layouts *layouts)
 {
     kwi_candidate candidates[KW_KEY_LIMIT];
     bool visible = kwi_operator_has_registration(op) || op == op->dispatcher->fallback_op;
@@ -174,7 +176,7 @@ kw_table *kwi_operator_resolve(const kw_operator *op)
         .observer_count = visible ? kwi_observers_of(op, observers) : 0,
         .observed = kwi_observe_boxed,
     };
-    kw_table *table = kwi_table_resolve(&input);
+    kw_table *table = kwi_table_resolve(&input, visible ? layouts : NULL);
     if (table != NULL) {
         table->visible = visible;
         note_frame(table);

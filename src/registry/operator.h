@@ -72,8 +72,9 @@ void kwi_kernel_push(kwi_kernel **list, kwi_kernel *kernel) KWI_REQUIRES(kwi_rol
 void kwi_kernel_unlink(kwi_kernel **list, kwi_kernel *kernel) KWI_REQUIRES(kwi_role_writer);
 void kwi_kernel_relink(kwi_kernel **list, kwi_kernel *kernel) KWI_REQUIRES(kwi_role_writer);
 
-// The table that the registrations and fallbacks give now; NULL: no memory.
-kw_table *kwi_operator_resolve(const kw_operator *op) KWI_REQUIRES(kwi_role_writer);
+// The table that the registrations and fallbacks give now; NULL: no memory. `layouts` may be NULL.
+kw_table *kwi_operator_resolve(const kw_operator *op, kwi_layouts *layouts)
+    KWI_REQUIRES(kwi_role_writer);
 
 // Publishes a table as of `version` and retires the one it replaces. Cannot fail.
 void kwi_operator_publish(kw_operator *op, kw_table *take_table, uint64_t version)

@@ -29,7 +29,7 @@ kw_status kwi_policy_check(const kw_dispatcher *dispatcher, const kw_operator *t
 const kwi_kernel *kwi_policy_winner(const kw_dispatcher *dispatcher, const kwi_kernel *active,
                                     const kwi_kernel *kernel)
 {
-    bool stays = active != NULL && active->priority > kernel->priority &&
+    bool stays = active != NULL && active->registration.priority > kernel->registration.priority &&
                  policy_of(dispatcher, kernel) != KW_DUPLICATE_REPLACE;
     return stays ? active : kernel;
 }

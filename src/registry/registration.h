@@ -38,7 +38,7 @@ typedef struct kwi_owner {
     kw_dispatcher *dispatcher;
     const char *name;
 
-    // guard: lock writer. Sorted by id.
+    // guard: lock writer. Sorted by their numbers.
     kwi_pointers registrations KWI_GUARDED_BY(kwi_role_writer);
 
     // guard: lock writer. Records that are not gone: registered, in use, or being destroyed.
@@ -77,58 +77,78 @@ typedef enum kwi_burial_state {
 
 // What kernels and definitions have in common.
 typedef struct kwi_registration {
-    // guard: immutable.
-    uint64_t id;
-    kwi_owner *owner; // NULL in the library's own error kernels, which are not counted
-    uint16_t kind;
-
-    // guard: lock writer. A kwi_burial_state.
-    uint16_t burial;
+    // guard: lock writer. See G1. Each table has hundreds of bytes, so it cannot overflow.
+    uint32_t reference_count;
 
     // guard: immutable.
     uint32_t line;
-    char *file;
-    char *name;
+    int32_t priority; // of a kernel
+    uint8_t kind;     // a kwi_registration_kind
 
-    // guard: lock writer. See G1.
-    uint64_t reference_count;
+    // guard: lock writer. A kwi_burial_state.
+    uint8_t burial;
 
-    // guard: lock writer. Link in a list of the dead.
-    struct kwi_registration *next_dead;
+    // guard: immutable.
+    kwi_owner *owner; // NULL in the library's own error kernels, which are not counted
+    const char *file; // a shared text
+    const char *name;
+
+    // guard: lock writer. A dead record's link in a list of the dead. Before that, of a kernel: see
+    // `older`.
+    union {
+        struct kwi_registration *next_dead;
+        struct kwi_kernel *newer;
+    };
 } kwi_registration;
 
-typedef struct kwi_kernel {
-    // guard: immutable, but for `op` and `signature`, set before the kernel is published.
-    kw_kernel base; // first: a kw_kernel in a table is a kwi_kernel
-    kwi_registration registration;
-    kw_function symbolic; // Note [Plain kernels of symbolic operators]; or NULL
+// Note [Parts of a kernel]
+//
+// There are several kernels for each operator, and most of them have few of these: a record holds
+// those it has, in the order of their bits, and then its name.
+typedef enum kwi_kernel_part_bit {
+    KWI_PART_SYMBOLIC = 1 << 0,  // Note [Plain kernels of symbolic operators]
+    KWI_PART_DESTROY = 1 << 1,   // of the user data
+    KWI_PART_SCHEMA = 1 << 2,    // what it was written for
+    KWI_PART_SIGNATURE = 1 << 3, // by which libffi unboxes
+    KWI_PART_ENTRY = 1 << 4,     // of a kernel that no `base.op` leads to its operator
+} kwi_kernel_part_bit;
+
+typedef union kwi_kernel_part {
+    kw_function symbolic;
     void (*destroy)(void *user_data);
-    char *code;                     // the C signature of an unboxed kernel, or NULL
-    kw_schema *schema;              // what it was written for, or NULL
-    const kwi_signature *signature; // of an unboxed kernel, by which libffi unboxes; else NULL
+    kw_schema *schema;
+    const kwi_signature *signature;
+    kw_operator *entry;
+} kwi_kernel_part;
+
+typedef struct kwi_kernel {
+    // guard: immutable, but for `op`, set before the kernel is published.
+    kw_kernel base;   // first: a kw_kernel in a table is a kwi_kernel
+    const char *code; // the C signature of an unboxed kernel, a shared text; or NULL
     kw_key key;
     uint8_t kind;       // a kw_kernel_kind
     uint8_t duplicates; // a kw_duplicate_policy
-    int32_t priority;
+    uint8_t parts;      // bits of kwi_kernel_part_bit
 
-    // guard: lock writer. The operator in whose list it is; NULL in a fallback.
-    kw_operator *entry;
-
-    // guard: lock writer. Neighbours in the operator's list or the fallback's stack: `newer` is the
-    // one before, which among kernels of a key is newer or has a higher priority.
-    struct kwi_kernel *newer;
+    // guard: lock writer. Neighbours in the operator's list or the fallback's stack:
+    // `registration.newer` is the one before, which among kernels of a key is newer or has a higher
+    // priority.
     struct kwi_kernel *older;
+    kwi_registration registration;
 } kwi_kernel;
+
+_Static_assert(sizeof(kwi_kernel) <= 112, "memory of an operator: several kernels each");
 
 struct kwi_definition {
     // guard: immutable, but for `op` and `signature`, set before it is published.
     kwi_registration registration;
+    uint64_t id;
     kw_schema *schema;
     kw_operator *op;
     struct kwi_signature_slot *signature;
     kw_function box; // as given; NULL: the signature's own
     uint64_t tags;
-    char *code; // the C signature, or NULL when the schema has no C form
+    const char *code; // the C signature, a shared text; NULL when the schema has no C form
 };
 typedef struct kwi_definition kwi_definition;
 
@@ -157,6 +177,52 @@ static inline const kwi_kernel *kwi_kernel_of(const kw_kernel *kernel)
 static inline kwi_kernel *kwi_kernel_of_registration(const kwi_registration *registration)
 {
     return (kwi_kernel *)((uintptr_t)registration - offsetof(kwi_kernel, registration));
+}
+
+static inline uint64_t kwi_registration_id(const kwi_registration *registration)
+{
+    return registration->kind == KWI_REGISTRATION_DEFINITION
+               ? ((const kwi_definition *)(const void *)registration)->id
+               : kwi_kernel_of_registration(registration)->base.registration;
+}
+
+// A part of the kernel; NULL: it has none of these. See Note [Parts of a kernel].
+static inline kwi_kernel_part *kwi_kernel_part_of(const kwi_kernel *kernel, kwi_kernel_part_bit bit)
+{
+    if ((kernel->parts & bit) == 0) {
+        return NULL;
+    }
+    unsigned before = (unsigned)__builtin_popcount(kernel->parts & ((unsigned)bit - 1));
+    return (kwi_kernel_part *)(uintptr_t)(kernel + 1) + before;
+}
+
+static inline const kw_schema *kwi_kernel_schema(const kwi_kernel *kernel)
+{
+    const kwi_kernel_part *part = kwi_kernel_part_of(kernel, KWI_PART_SCHEMA);
+    return part != NULL ? part->schema : NULL;
+}
+
+static inline const kwi_signature *kwi_kernel_signature(const kwi_kernel *kernel)
+{
+    const kwi_kernel_part *part = kwi_kernel_part_of(kernel, KWI_PART_SIGNATURE);
+    return part != NULL ? part->signature : NULL;
+}
+
+// The operator in whose list it is; NULL in a fallback.
+static inline kw_operator *kwi_kernel_entry(const kwi_kernel *kernel)
+{
+    const kwi_kernel_part *part = kwi_kernel_part_of(kernel, KWI_PART_ENTRY);
+    return part != NULL ? part->entry : (kw_operator *)(uintptr_t)kernel->base.op;
+}
+
+static inline void kwi_kernel_set_entry(kwi_kernel *kernel, kw_operator *op)
+{
+    kwi_kernel_part *part = kwi_kernel_part_of(kernel, KWI_PART_ENTRY);
+    if (part != NULL) {
+        part->entry = op;
+    } else {
+        kernel->base.op = op;
+    }
 }
 
 // Writes "name in library at file:line".

@@ -68,7 +68,7 @@ static bool copy_row(kwi_pointers *rows, const kwi_registration *registration, c
     }
     *row = (kw_registration_row){
         .struct_size = sizeof *row,
-        .registration = registration->id,
+        .registration = kwi_registration_id(registration),
         .line = registration->line,
         .name = kwi_copy_string(name),
         .library = kwi_copy_string(registration->owner->name),
@@ -95,7 +95,7 @@ static bool copy_registrations(const kw_operator *op, kwi_pointers *rows)
         kw_registration_row *row = rows->items[rows->count - 1];
         row->key = kernel->key;
         row->kind = kernel->kind;
-        row->priority = kernel->priority;
+        row->priority = kernel->registration.priority;
         row->is_active = kwi_operator_active_kernel(op, kernel->key) == kernel;
     }
     return true;

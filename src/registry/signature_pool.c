@@ -6,9 +6,10 @@
 
 #include "registry/signature_pool.h"
 
-#include <string.h>
+#include <stddef.h>
 
 #include "base/memory.h"
+#include "base/shared_text.h"
 #include "base/text.h"
 #include "rcu/reclaim.h"
 #include "registry/error_kernels.h"
@@ -16,7 +17,7 @@
 #include "table/resolve.h"
 
 // guard: lock writer.
-static kwi_signature_slot *slots KWI_GUARDED_BY(kwi_role_writer);
+static kwi_text_set slots KWI_GUARDED_BY(kwi_role_writer);
 
 static void free_slot(kwi_signature_slot *slot)
 {
@@ -24,7 +25,7 @@ static void free_slot(kwi_signature_slot *slot)
         kwi_table_destroy(slot->end);
     }
     kwi_signature_destroy(slot->signature);
-    kwi_free_string(slot->code);
+    kwi_shared_text_put(slot->code);
     kwi_free(slot, sizeof *slot);
 }
 
@@ -41,7 +42,7 @@ static bool make_end(kwi_signature_slot *slot)
         .ambiguous = &kwi_kernel_ambiguous.base,
         .box = kwi_signature_slot_box(slot),
     };
-    slot->end = kwi_table_resolve(&nothing);
+    slot->end = kwi_table_resolve(&nothing, NULL);
     if (slot->end == NULL) {
         return false;
     }
@@ -63,7 +64,7 @@ static kwi_signature_slot *make_slot(const char *code, kw_status *out_status, kw
                                       &slot->signature, err);
     }
     if (status == KW_OK) {
-        slot->code = kwi_copy_string(code);
+        slot->code = kwi_shared_text_get(code);
         if (slot->code == NULL || !make_end(slot)) {
             status = kwi_fail_memory(err);
         }
@@ -76,37 +77,36 @@ static kwi_signature_slot *make_slot(const char *code, kw_status *out_status, kw
     return slot;
 }
 
+static kwi_signature_slot *slot_of(kwi_text_node *node)
+{
+    return (kwi_signature_slot *)(void *)((char *)node - offsetof(kwi_signature_slot, node));
+}
+
 kw_status kwi_signature_pool_get(const char *code, kwi_signature_slot **out_slot, kw_error *err)
 {
     const char *wanted = code != NULL ? code : "";
-    for (kwi_signature_slot *slot = slots; slot != NULL; slot = slot->next) {
-        if (strcmp(slot->code, wanted) == 0) {
-            slot->reference_count++;
-            *out_slot = slot;
-            return KW_OK;
+    uint64_t hash = kwi_text_hash(wanted);
+    kwi_text_node *node = kwi_text_set_find(&slots, wanted, hash);
+    if (node == NULL) {
+        kw_status status = KW_OK;
+        kwi_signature_slot *made = make_slot(wanted, &status, err);
+        if (made == NULL) {
+            return status;
         }
+        made->node.text = made->code;
+        made->node.hash = hash;
+        kwi_text_set_add(&slots, &made->node);
+        node = &made->node;
     }
-    kw_status status = KW_OK;
-    kwi_signature_slot *slot = make_slot(wanted, &status, err);
-    if (slot == NULL) {
-        return status;
-    }
-    slot->reference_count = 1;
-    slot->next = slots;
-    slots = slot;
-    *out_slot = slot;
+    slot_of(node)->reference_count++;
+    *out_slot = slot_of(node);
     return KW_OK;
 }
 
 void kwi_signature_pool_put(kwi_signature_slot *slot)
 {
-    if (slot == NULL || --slot->reference_count > 0) {
-        return;
+    if (slot != NULL && --slot->reference_count == 0) {
+        kwi_text_set_remove(&slots, &slot->node);
+        free_slot(slot);
     }
-    kwi_signature_slot **link = &slots;
-    while (*link != slot) {
-        link = &(*link)->next;
-    }
-    *link = slot->next;
-    free_slot(slot);
 }

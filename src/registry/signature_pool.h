@@ -12,14 +12,15 @@
 #include <keyway/inline/table.h>
 
 #include "base/role.h"
+#include "base/text_set.h"
 #include "value/signature.h"
 
 typedef struct kwi_signature_slot {
-    char *code;               // "" for operators that have no C form
+    kwi_text_node node;       // in the pool, by `code`
+    const char *code;         // a shared text; "" for operators that have no C form
     kwi_signature *signature; // NULL for those
     kw_table *end;            // version 0 of every operator with this signature: not defined
     uint64_t reference_count; // operators
-    struct kwi_signature_slot *next;
 } kwi_signature_slot;
 
 // Finds or makes the slot of a code; NULL stands for "no C form". One reference for the caller.

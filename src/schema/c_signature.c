@@ -145,12 +145,12 @@ kw_status kwi_schema_signature(const kw_schema *schema, char *buffer, size_t siz
         return KW_NOT_SUPPORTED;
     }
     for (uint32_t i = 0; i < schema->arg_count; i++) {
-        kwi_text_add(&text, "%s", forms[argument_form(&schema->types[i])].letters);
+        kwi_text_add_string(&text, forms[argument_form(&schema->types[i])].letters);
     }
-    kwi_text_add(&text, ">");
+    kwi_text_add_string(&text, ">");
     for (uint32_t i = 0; i < schema->return_count; i++) {
         kwi_c_form form = return_form(kwi_schema_return_type(schema, i));
-        kwi_text_add(&text, "%s", forms[form].letters);
+        kwi_text_add_string(&text, forms[form].letters);
     }
     if (text.length >= size) {
         return KW_INVALID_ARGUMENT;

@@ -12,17 +12,30 @@
 
 // The language is Python-like and these are its words. More of Python's are not: "lambda", "from"
 // and "try" name arguments.
-static const char *const keywords[] = {
-    "if",     "in",       "is",     "not",   "and",    "or",       "for",
-    "while",  "else",     "elif",   "def",   "class",  "with",     "as",
-    "import", "pass",     "return", "raise", "assert", "del",      "global",
-    "break",  "continue", "None",   "True",  "False",  "NoneType", "Ellipsis",
+static const struct keyword {
+    const char *text;
+    size_t length;
+} keywords[] = {
+#define KEYWORD(text)                                                                              \
+    {                                                                                              \
+        text, sizeof(text) - 1                                                                     \
+    }
+    KEYWORD("if"),     KEYWORD("in"),    KEYWORD("is"),       KEYWORD("not"),
+    KEYWORD("and"),    KEYWORD("or"),    KEYWORD("for"),      KEYWORD("while"),
+    KEYWORD("else"),   KEYWORD("elif"),  KEYWORD("def"),      KEYWORD("class"),
+    KEYWORD("with"),   KEYWORD("as"),    KEYWORD("import"),   KEYWORD("pass"),
+    KEYWORD("return"), KEYWORD("raise"), KEYWORD("assert"),   KEYWORD("del"),
+    KEYWORD("global"), KEYWORD("break"), KEYWORD("continue"), KEYWORD("None"),
+    KEYWORD("True"),   KEYWORD("False"), KEYWORD("NoneType"), KEYWORD("Ellipsis"),
+#undef KEYWORD
 };
 
 bool kwi_name_is_keyword(const char *text, size_t length)
 {
     for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++) {
-        if (strlen(keywords[i]) == length && memcmp(keywords[i], text, length) == 0) {
+        const struct keyword *keyword = &keywords[i];
+        if (keyword->length == length && keyword->text[0] == text[0] &&
+            memcmp(keyword->text, text, length) == 0) {
             return true;
         }
     }

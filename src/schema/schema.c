@@ -48,7 +48,8 @@ static void set_written(const kw_schema *schema, kwi_argument *args)
 static void add_name(kwi_text *name, const char *mark, const char *text, kwi_span piece)
 {
     if (piece.length > 0) {
-        kwi_text_add(name, "%s%.*s", mark, (int)piece.length, text + piece.offset);
+        kwi_text_add_string(name, mark);
+        kwi_text_add_bytes(name, text + piece.offset, piece.length);
     }
 }
 

@@ -10,17 +10,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <keyway/kernel.h>
-
+#include "table/layout.h"
 #include "table/resolve.h"
 #include "table/rule.h"
 #include "table/slotset.h"
 
 // One kernel and the slots that one rule gives it.
 typedef struct kwi_claim {
-    const kw_kernel *kernel;
-    kw_function unboxed; // NULL: boxed
     kwi_slotset slots;
+    kwi_source source;
     kwi_rule rule;
     bool fallthrough;
 } kwi_claim;

@@ -1,4 +1,4 @@
-// Resolution: applies the rules and the masks, and lays the result out as a table.
+// Resolution: from a layout and the input to a table, and what tables say.
 //
 // Layer:   table
 // Threads: any; pure but for the allocation.
@@ -11,21 +11,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
-#include "table/claim.h"
-#include "table/mask.h"
-
-// The rule byte of an entry: the rule, and whether the kernel is a fallthrough.
-#define RULE_MASK 0x7f
-#define FALLTHROUGH_BIT 0x80
-
-_Static_assert(KW_SLOT_COUNT <= UINT8_MAX, "an entry's number fits a byte of the index");
-_Static_assert(offsetof(kw_table, entries) % sizeof(uint64_t) == 0, "masks are counted in words");
-
-static size_t masks_offset(size_t entry_count)
-{
-    size_t end = offsetof(kw_table, entries) + entry_count * (sizeof(kw_entry) + 1);
-    return (end + sizeof(kw_keyset) - 1) / sizeof(kw_keyset) * sizeof(kw_keyset);
-}
+#include "table/layout.h"
 
 static uint8_t *rule_bytes(kw_table *table)
 {
@@ -36,37 +22,6 @@ static uint8_t rule_byte(const kw_table *table, unsigned slot)
 {
     KWI_ASSERT(slot < KW_SLOT_COUNT);
     return ((const uint8_t *)&table->entries[table->entry_count])[table->index[slot]];
-}
-
-// Entry 0 needs no index: it is the one of slot 0, and the memory comes zeroed. In most tables it
-// has the most slots.
-static void lay_index(kw_table *table, uint8_t entry, const kwi_slotset *slots)
-{
-    for (unsigned word = 0; entry != 0 && word < KWI_SLOTSET_WORDS; word++) {
-        for (uint64_t left = slots->words[word]; left != 0; left &= left - 1) {
-            table->index[word * 64 + (unsigned)__builtin_ctzll(left)] = entry;
-        }
-    }
-}
-
-static void lay_entries(kw_table *table, const kwi_claims *claims, kw_function box)
-{
-    uint8_t claim_at[KW_SLOT_COUNT]; // meaningful for the lowest slot of each claim
-    kwi_slotset lowest_slots = kwi_slotset_empty();
-    for (size_t i = 0; i < claims->count; i++) {
-        unsigned lowest = kwi_slotset_lowest(claims->list[i].slots);
-        claim_at[lowest] = (uint8_t)i;
-        kwi_slotset_add(&lowest_slots, lowest);
-    }
-    uint8_t *rules = rule_bytes(table);
-    unsigned slot;
-    for (uint8_t entry = 0; kwi_slotset_take_lowest(&lowest_slots, &slot); entry++) {
-        const kwi_claim *claim = &claims->list[claim_at[slot]];
-        table->entries[entry].function = claim->unboxed != NULL ? claim->unboxed : box;
-        table->entries[entry].kernel = claim->kernel;
-        rules[entry] = (uint8_t)(claim->rule | (claim->fallthrough ? FALLTHROUGH_BIT : 0));
-        lay_index(table, entry, &claim->slots);
-    }
 }
 
 // See Note [Observed tables].
@@ -86,39 +41,27 @@ static void lay_observers(kw_table *table, const kwi_resolve_input *input)
     }
 }
 
-static const struct kwi_mask *mask_of(const kwi_masks *masks, unsigned backend_number)
+static void lay(kw_table *table, const kwi_layout *layout, const kwi_resolve_input *input)
 {
-    const struct kwi_mask *mask = masks->list;
-    while ((mask->backends >> backend_number & 1) == 0) {
-        mask++;
+    memcpy(table->mask_at, layout->mask_at, sizeof table->mask_at);
+    memcpy(table->index, layout->index, sizeof table->index);
+    table->entry_count = layout->entry_count;
+    table->mask_count = layout->mask_count;
+    for (unsigned i = 0; i < layout->entry_count; i++) {
+        const kwi_candidate candidate = kwi_source_candidate(input, layout->sources[i]);
+        table->entries[i].function = candidate.unboxed != NULL ? candidate.unboxed : input->box;
+        table->entries[i].kernel = candidate.kernel;
     }
-    return mask;
+    memcpy(rule_bytes(table), layout->rules, layout->entry_count);
+    memcpy((char *)table + layout->masks_offset, layout->masks,
+           layout->mask_count * sizeof(kw_keyset));
 }
 
-static void lay_masks(kw_table *table, const kwi_masks *masks)
+static kw_table *make_table(const kwi_layout *layout, const kwi_resolve_input *input)
 {
-    size_t offset = masks_offset(table->entry_count);
-    kw_keyset *next = (kw_keyset *)(void *)((char *)table + offset);
-    uint16_t at = (uint16_t)(offset / sizeof(kw_keyset));
-    for (unsigned left = KW_KEYSET_BACKEND_MASK; left != 0; at++) {
-        const struct kwi_mask *mask = mask_of(masks, (unsigned)__builtin_ctz(left));
-        *next++ = mask->keys;
-        for (unsigned backends = mask->backends; backends != 0; backends &= backends - 1) {
-            table->mask_at[__builtin_ctz(backends)] = at;
-        }
-        left &= ~(unsigned)mask->backends;
-    }
-}
-
-kw_table *kwi_table_resolve(const kwi_resolve_input *input)
-{
-    kwi_claims claims;
-    kwi_masks masks;
-    kwi_rules_apply(input, &claims);
-    kwi_masks_make(claims.fallthrough, &masks);
-    size_t bytes = masks_offset(claims.count) + masks.count * sizeof(kw_keyset);
+    size_t bytes = layout->masks_offset + layout->mask_count * sizeof(kw_keyset);
     if (input->observer_count > 0) {
-        bytes += input->observer_count * sizeof(void *) + claims.count * sizeof(kw_kernel);
+        bytes += input->observer_count * sizeof(void *) + layout->entry_count * sizeof(kw_kernel);
     }
     kw_table *table = kwi_allocate(bytes);
     if (table == NULL) {
@@ -127,19 +70,27 @@ kw_table *kwi_table_resolve(const kwi_resolve_input *input)
     table->block.owner = input->owner;
     table->block.hi = UINT64_MAX;
     table->block.bytes = (uint32_t)bytes;
-    table->entry_count = (uint8_t)claims.count;
-    table->mask_count = (uint8_t)masks.count;
     table->frame_args = KWI_NO_FRAME;
     table->frame_returns = KWI_NO_FRAME;
     table->definition = input->definition;
-    lay_entries(table, &claims, input->box);
-    lay_masks(table, &masks);
+    lay(table, layout, input);
     if (input->observer_count > 0) {
         KWI_ASSERT(input->observer_count <= UINT8_MAX);
         table->observer_count = (uint8_t)input->observer_count;
         lay_observers(table, input);
     }
     return table;
+}
+
+kw_table *kwi_table_resolve(const kwi_resolve_input *input, kwi_layouts *layouts)
+{
+    kwi_layout own;
+    const kwi_layout *layout = layouts != NULL ? kwi_layouts_get(layouts, input) : NULL;
+    if (layout == NULL) {
+        kwi_layout_make(input, &own);
+        layout = &own;
+    }
+    return make_table(layout, input);
 }
 
 void kwi_table_destroy(kw_table *table)
@@ -182,10 +133,21 @@ bool kwi_table_equal(const kw_table *a, const kw_table *b)
 
 kwi_rule kwi_table_rule(const kw_table *table, unsigned slot)
 {
-    return (kwi_rule)(rule_byte(table, slot) & RULE_MASK);
+    return (kwi_rule)(rule_byte(table, slot) & KWI_RULE_BYTE_RULE);
+}
+
+bool kwi_table_needs_fallback(const kw_table *table, kwi_slotset slots)
+{
+    unsigned slot;
+    while (kwi_slotset_take_lowest(&slots, &slot)) {
+        if (kwi_table_rule(table, slot) >= KWI_RULE_FALLBACK) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool kwi_table_is_fallthrough(const kw_table *table, unsigned slot)
 {
-    return (rule_byte(table, slot) & FALLTHROUGH_BIT) != 0;
+    return (rule_byte(table, slot) & KWI_RULE_BYTE_FALLTHROUGH) != 0;
 }

@@ -51,9 +51,14 @@ typedef struct kwi_resolve_input {
 // T6  Equal inputs give tables whose bytes after the block are equal, whatever the order of the
 //     kernels and of their registration (K4). Stand-ins differ in their address alone.
 
+// Layouts that a commit shares among its resolutions: Note [Layouts].
+typedef struct kwi_layouts kwi_layouts;
+
 // Returns a table with version 0, no end (hi) and no neighbours, to be freed with
-// kwi_table_destroy(); NULL if there is no memory.
-kw_table *kwi_table_resolve(const kwi_resolve_input *input);
+// kwi_table_destroy(); NULL if there is no memory. `layouts` may be NULL, which takes longer and
+// gives the same; else all inputs that it is used with have equal fallbacks, and no two keys of an
+// input share a kernel.
+kw_table *kwi_table_resolve(const kwi_resolve_input *input, kwi_layouts *layouts);
 
 void kwi_table_destroy(kw_table *table);
 
@@ -70,6 +75,9 @@ static inline const void *const *kwi_table_observers(const kw_table *table)
 
 // The rule that filled a slot.
 kwi_rule kwi_table_rule(const kw_table *table, unsigned slot);
+
+// Whether one of the slots is left to the fallbacks: no kernel of the operator's own serves it.
+bool kwi_table_needs_fallback(const kw_table *table, kwi_slotset slots);
 
 // Whether a slot holds a fallthrough. Its entry is only reached by a redispatch, and reports that.
 bool kwi_table_is_fallthrough(const kw_table *table, unsigned slot);

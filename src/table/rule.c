@@ -181,24 +181,29 @@ void kwi_rules_apply(const kwi_resolve_input *input, kwi_claims *out_claims)
 }
 
 // Gives the kernel those of the slots that are still free.
-static void claim(struct resolution *resolution, const struct rule *rule,
-                  const kwi_candidate *candidate, kwi_slotset wanted)
+static void claim(struct resolution *resolution, const struct rule *rule, kwi_source source,
+                  kwi_slotset wanted)
 {
     kwi_claims *claims = resolution->claims;
     kwi_slotset slots = kwi_slotset_intersection(wanted, claims->free);
     if (kwi_slotset_is_empty(slots)) {
         return;
     }
-    KWI_ASSERT(candidate->unboxed == NULL || !candidate->fallthrough);
+    const kwi_candidate candidate = kwi_source_candidate(resolution->input, source);
+    KWI_ASSERT(candidate.unboxed == NULL || !candidate.fallthrough);
     claims->free = kwi_slotset_difference(claims->free, slots);
-    if (candidate->fallthrough) {
+    if (candidate.fallthrough) {
         claims->fallthrough = kwi_slotset_union(claims->fallthrough, slots);
     }
-    claims->list[claims->count++] = (kwi_claim){.kernel = candidate->kernel,
-                                                .unboxed = candidate->unboxed,
-                                                .slots = slots,
+    claims->list[claims->count++] = (kwi_claim){.slots = slots,
+                                                .source = source,
                                                 .rule = (kwi_rule)(rule - rules),
-                                                .fallthrough = candidate->fallthrough};
+                                                .fallthrough = candidate.fallthrough};
+}
+
+static kwi_source source_of(const struct resolution *resolution, const kwi_candidate *kernel)
+{
+    return (kwi_source)(KWI_SOURCE_KERNEL + (kernel - resolution->input->kernels));
 }
 
 static const kwi_candidate *alias_kernel(const struct resolution *resolution, kw_key alias)
@@ -243,7 +248,8 @@ static void apply_direct(struct resolution *resolution, const struct rule *rule)
 {
     const kwi_resolve_input *input = resolution->input;
     for (size_t i = 0; i < input->kernel_count; i++) {
-        claim(resolution, rule, &input->kernels[i], direct_slots(input, input->kernels[i].kernel));
+        claim(resolution, rule, (kwi_source)(KWI_SOURCE_KERNEL + i),
+              direct_slots(input, input->kernels[i].kernel));
     }
 }
 
@@ -251,17 +257,17 @@ static void apply_alias(struct resolution *resolution, const struct rule *rule)
 {
     const kwi_candidate *candidate = alias_kernel(resolution, rule->alias);
     if (candidate != NULL) {
-        claim(resolution, rule, candidate, *kwi_slotset_of_alias(rule->alias));
+        claim(resolution, rule, source_of(resolution, candidate),
+              *kwi_slotset_of_alias(rule->alias));
     }
 }
 
 static void apply_ambiguous(struct resolution *resolution, const struct rule *rule)
 {
     if (alias_kernel(resolution, rule->alias) != NULL && other_backend_has_kernel(resolution)) {
-        kwi_candidate ambiguous = {.kernel = resolution->input->ambiguous};
         kwi_slotset slots = kwi_slotset_empty();
         kwi_slotset_add(&slots, KWI_SLOT_AutogradOther);
-        claim(resolution, rule, &ambiguous, slots);
+        claim(resolution, rule, KWI_SOURCE_AMBIGUOUS, slots);
     }
 }
 
@@ -278,7 +284,7 @@ static void apply_implicit(struct resolution *resolution, const struct rule *rul
     if (backends_with_kernel(resolution, KW_KEY_NestedTensor) != 0) {
         kwi_slotset_add(&blocked, KWI_SLOT_AutogradNestedTensor);
     }
-    claim(resolution, rule, candidate,
+    claim(resolution, rule, source_of(resolution, candidate),
           kwi_slotset_difference(*kwi_slotset_of_alias(rule->alias), blocked));
 }
 
@@ -286,12 +292,11 @@ static void apply_fallback(struct resolution *resolution, const struct rule *rul
 {
     const kwi_fallbacks *fallbacks = resolution->input->fallbacks;
     for (size_t i = 0; fallbacks != NULL && i < fallbacks->count; i++) {
-        claim(resolution, rule, &fallbacks->groups[i].candidate, fallbacks->groups[i].slots);
+        claim(resolution, rule, (kwi_source)(KWI_SOURCE_FALLBACK + i), fallbacks->groups[i].slots);
     }
 }
 
 static void apply_missing(struct resolution *resolution, const struct rule *rule)
 {
-    kwi_candidate missing = {.kernel = resolution->input->missing};
-    claim(resolution, rule, &missing, resolution->claims->free);
+    claim(resolution, rule, KWI_SOURCE_MISSING, resolution->claims->free);
 }

@@ -6,6 +6,7 @@
 
 #include "value/signature.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -74,6 +75,21 @@ static kw_status prepare_closure(kwi_signature *signature, kw_error *err)
     return KW_OK;
 }
 
+static kwi_signature *allocate_signature(const kwi_c_signature *forms, const char *code)
+{
+    size_t count = KWI_SIGNATURE_LEADING + forms->arg_count + forms->return_count;
+    size_t code_bytes = strlen(code) + 1;
+    size_t bytes = offsetof(kwi_signature, parameters) + count * sizeof(ffi_type *) + code_bytes;
+    kwi_signature *signature = kwi_allocate(bytes);
+    if (signature == NULL) {
+        return NULL;
+    }
+    signature->forms = *forms;
+    signature->code = memcpy(signature->parameters + count, code, code_bytes);
+    signature->bytes = (uint32_t)bytes;
+    return signature;
+}
+
 kw_status kwi_signature_create(const char *code, kwi_boxed_invoke invoke, kwi_boxed_refuse refuse,
                                kwi_signature **out_signature, kw_error *err)
 {
@@ -83,14 +99,12 @@ kw_status kwi_signature_create(const char *code, kwi_boxed_invoke invoke, kwi_bo
         return status;
     }
     KWI_ASSERT(invoke != NULL && refuse != NULL);
-    kwi_signature *signature = kwi_allocate(sizeof *signature);
+    kwi_signature *signature = allocate_signature(&forms, code);
     if (signature == NULL) {
         return kwi_fail_memory(err);
     }
-    signature->forms = forms;
     signature->invoke = invoke;
     signature->refuse = refuse;
-    memcpy(signature->code, code, strlen(code) + 1); // fits: it was decoded
     status = prepare_interface(signature, err);
     if (status == KW_OK) {
         status = prepare_closure(signature, err);
@@ -111,7 +125,7 @@ void kwi_signature_destroy(kwi_signature *take_signature)
     if (take_signature->closure != NULL) {
         ffi_closure_free(take_signature->closure);
     }
-    kwi_free(take_signature, sizeof *take_signature);
+    kwi_free(take_signature, take_signature->bytes);
 }
 
 const char *kwi_signature_code(const kwi_signature *signature)

@@ -33,8 +33,9 @@ struct kwi_signature {
     ffi_closure *closure; // owned; writable side of the entry
     ffi_cif *cif;         // `cif_body`: libffi takes it without const and only reads it in calls
     ffi_cif cif_body;
-    ffi_type *parameters[KWI_SIGNATURE_PARAMETERS_MAX];
-    char code[KWI_C_SIGNATURE_BYTES];
+    const char *code;       // behind the parameters
+    uint32_t bytes;         // of this block, which holds everything but the closure
+    ffi_type *parameters[]; // as many as the code has, and the leading ones
 };
 
 // The boxing entry, as libffi calls it; `user_data` is the signature.

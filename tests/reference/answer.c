@@ -69,12 +69,13 @@ static void prepare_fallbacks(const reference *state, kwi_fallbacks *fallbacks)
 }
 
 // S41 to S50
-static void lay_slots(const reference *state, const kwi_claims *claims, reference_table *table)
+static void lay_slots(const reference *state, const kwi_resolve_input *input,
+                      const kwi_claims *claims, reference_table *table)
 {
     for (size_t i = 0; i < claims->count; i++) {
         const kwi_claim *claim = &claims->list[i];
         reference_slot filled = {
-            .mark = mark_of(state, claim->kernel),
+            .mark = mark_of(state, kwi_source_candidate(input, claim->source).kernel),
             .rule = (uint8_t)claim->rule,
             .is_fallthrough = claim->fallthrough,
         };
@@ -125,7 +126,7 @@ void reference_resolve(const reference *state, unsigned op, unsigned entry,
     out_table->is_defined = definition != NULL;
     out_table->schema = definition != NULL ? definition->schema : REFERENCE_SCHEMA_NONE;
     out_table->is_signed = state->names[op].signature[entry] != 0;
-    lay_slots(state, &claims, out_table);
+    lay_slots(state, &input, &claims, out_table);
     lay_masks(&claims, out_table);
 }
 

@@ -335,7 +335,7 @@ const kw_operator *kwt_wrong_table(const kw_dispatcher *dispatcher)
         if (newest->block.state == KWI_BLOCK_PERMANENT && !kwi_operator_has_registration(op)) {
             continue; // it never had a table of its own
         }
-        kw_table *fresh = kwi_operator_resolve(op);
+        kw_table *fresh = kwi_operator_resolve(op, NULL);
         if (fresh == NULL || !kwi_table_equal(fresh, newest)) {
             wrong = op;
         }

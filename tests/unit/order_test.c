@@ -8,6 +8,7 @@
 
 #include <keyway/inspect.h>
 
+#include "base/shared_text.h"
 #include "library/library.h"
 #include "registry/dispatcher.h"
 #include "registry/world.h"
@@ -20,6 +21,8 @@ TestSuite(order, .init = kwt_begin, .fini = kws_end);
 #define STEPS 24
 #define OPERATORS 4
 #define LIBRARIES 2
+#define DEFINITION_FILE "d.c"
+#define KERNEL_FILE "k.c"
 
 static uint64_t random_state;
 
@@ -77,7 +80,7 @@ static void end_world(world *all)
 static kw_definition definition_of(const entry *each, char *schema, size_t size)
 {
     snprintf(schema, size, "%s(%s x) -> int", names[each->op], types[each->signature]);
-    return kws_definition(schema, "d.c", each->number);
+    return kws_definition(schema, DEFINITION_FILE, each->number);
 }
 
 static kw_kernel_descriptor kernel_of(const entry *each)
@@ -87,7 +90,7 @@ static kw_kernel_descriptor kernel_of(const entry *each)
     kw_kernel_descriptor kernel = each->form == KW_KERNEL_UNBOXED ? unboxed
                                   : each->form == KW_KERNEL_BOXED ? KWT_BOXED(each->number)
                                                                   : KW_FALLTHROUGH();
-    return kwt_at(kernel, "k.c", each->number);
+    return kwt_at(kernel, KERNEL_FILE, each->number);
 }
 
 static void stage(const world *in, kw_transaction *tx, entry *each)
@@ -195,7 +198,7 @@ static void check_stored(const world *in)
 {
     kwi_world_lock();
     for (const kw_operator *op = in->dispatcher->operators; op != NULL; op = op->next) {
-        kw_table *fresh = kwi_operator_resolve(op);
+        kw_table *fresh = kwi_operator_resolve(op, NULL);
         cr_assert_not_null(fresh);
         cr_assert(kwi_table_equal(fresh, kwi_operator_newest(op)), "%s", op->name);
         kwi_table_destroy(fresh);
@@ -326,10 +329,13 @@ static void intern_names(const world *in)
 
 static void run(uint64_t first_seed)
 {
-    // Keeps the C signatures in memory, so that neither side pays for them.
+    // Keeps in memory what registrations share, C signatures and names of files, so that neither
+    // side pays for them.
     world keeper;
     begin_world(&keeper);
     intern_names(&keeper);
+    const char *definition_file = kwi_shared_text_get(DEFINITION_FILE);
+    const char *kernel_file = kwi_shared_text_get(KERNEL_FILE);
     for (uint64_t seed = first_seed; seed < first_seed + SEQUENCES; seed++) {
         random_state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
         world past;
@@ -357,6 +363,8 @@ static void run(uint64_t first_seed)
         end_world(&past);
         cr_assert_eq(kwt_live_bytes(), before, "all of it comes back");
     }
+    kwi_shared_text_put(definition_file);
+    kwi_shared_text_put(kernel_file);
     end_world(&keeper);
 }
 

@@ -1,6 +1,9 @@
 // Fallbacks: the standard ones, a user's over them, and who may register which.
 // SPDX-License-Identifier: MIT
 
+#include <stdio.h>
+
+#include "registry/dispatcher.h"
 #include "support/registry.h"
 
 TestSuite(registry_fallback, .init = kwt_begin, .fini = kwt_end);
@@ -255,4 +258,49 @@ Test(registry_fallback, operators_it_does_not_reach_keep_their_tables)
     uint64_t unreached = replaced_by_fallback(dispatcher, library, KW_KEY_CPU);
     uint64_t reached = replaced_by_fallback(dispatcher, library, KW_KEY_CUDA);
     cr_expect_eq(reached, unreached + 1, "a kernel of its own comes before the fallback");
+}
+
+// Enough operators for a commit to share layouts, with sets of keys that come again and that do
+// not.
+enum {
+    MANY = 150
+};
+
+static void register_many(kw_library *library)
+{
+    static const kw_key keys[] = {KW_KEY_CPU,      KW_KEY_Tracer, KW_KEY_CompositeImplicitAutograd,
+                                  KW_KEY_Autograd, KW_KEY_Meta,   KW_KEY_SparseCPU,
+                                  KW_KEY_Python};
+    kw_transaction *tx = NULL;
+    KWT_OK(kw_transaction_begin(kw_library_dispatcher(library), &tx, NULL));
+    for (int i = 0; i < MANY; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "t::op%d", i);
+        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+            const kw_kernel_descriptor kernel = k % 3 == 1 ? KW_FALLTHROUGH() : KWT_T_I(i);
+            if ((i >> k & 1) != 0 || k == 0) {
+                KWT_OK(kw_transaction_impl(tx, library, name, keys[k], &kernel, NULL, NULL));
+            }
+        }
+    }
+    KWT_OK(kw_transaction_commit(tx, NULL, NULL, NULL));
+}
+
+// S38, O2
+Test(registry_fallback, reaches_each_of_many_operators_that_has_nothing_of_its_own)
+{
+    kw_dispatcher *dispatcher = kwt_dispatcher();
+    kw_library *library = kwt_library(dispatcher, "a");
+    register_many(library);
+    cr_expect_null(kwt_wrong_table(dispatcher));
+    const kw_table *covered = kwi_operator_newest(kwt_find(dispatcher, "t::op2"));
+    const kw_table *open = kwi_operator_newest(kwt_find(dispatcher, "t::op1"));
+    kw_registration made = kwt_fallback(library, KW_KEY_Tracer, KWT_BOXED(3));
+    cr_expect_null(kwt_wrong_table(dispatcher));
+    cr_expect_eq(kwi_operator_newest(kwt_find(dispatcher, "t::op2")), covered, "it has a kernel");
+    cr_expect_neq(kwi_operator_newest(kwt_find(dispatcher, "t::op1")), open);
+    cr_expect_eq(serving(kwt_find(dispatcher, "t::op1"), "CPU, Tracer"), 3);
+    kwt_remove(library, made);
+    cr_expect_null(kwt_wrong_table(dispatcher));
+    kwt_end_library(library);
 }

@@ -1,6 +1,8 @@
 // Statistics: the figures follow what is registered, retired and attached.
 // SPDX-License-Identifier: MIT
 
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include <keyway/snapshot.h>
@@ -50,6 +52,32 @@ Test(statistics, kernel_counts_as_long_as_a_table_names_it)
     cr_expect_eq(figures.kernel_count, 0);
     cr_expect_eq(figures.retired_count, 0);
     cr_expect_eq(figures.retired_bytes, 0);
+}
+
+// All that is kept of an operator: entry, definition, schema, table, kernels, lists, index.
+Test(statistics, memory_of_many_operators_stays_within_its_limit)
+{
+    enum {
+        COUNT = 512,
+        BYTES_EACH = 1700
+    };
+    static const kw_key keys[] = {KW_KEY_CPU, KW_KEY_CUDA, KW_KEY_Meta, KW_KEY_Autograd,
+                                  KW_KEY_FuncTorchBatched};
+    kw_dispatcher *dispatcher = kwt_dispatcher();
+    kw_library *library = kwt_library(dispatcher, "a");
+    uint64_t before = kwt_live_bytes();
+    for (int i = 0; i < COUNT; i++) {
+        char schema[64];
+        (void)snprintf(schema, sizeof schema, "t::op_%d(Tensor self, Scalar other) -> int", i);
+        (void)kwt_define(library, schema);
+        *strchr(schema, '(') = '\0';
+        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+            (void)kwt_impl(library, schema, keys[k], KWT_BOXED(1));
+        }
+    }
+    uint64_t each = (kwt_live_bytes() - before) / COUNT;
+    cr_expect_leq(each, BYTES_EACH, "%llu bytes an operator", (unsigned long long)each);
+    kwt_end_library(library);
 }
 
 static void expect_no_snapshot(void)

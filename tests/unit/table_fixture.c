@@ -111,7 +111,7 @@ kwi_resolve_input kwi_fixture_input(const kwi_fixture *fixture)
 kw_table *kwi_fixture_resolve(const kwi_fixture *fixture)
 {
     kwi_resolve_input input = kwi_fixture_input(fixture);
-    kw_table *table = kwi_table_resolve(&input);
+    kw_table *table = kwi_table_resolve(&input, NULL);
     cr_assert_not_null(table);
     return table;
 }

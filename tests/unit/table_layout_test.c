@@ -45,7 +45,7 @@ Test(table_layout, block_is_that_of_an_unpublished_table)
     kwi_resolve_input input = kwi_fixture_input(&fixture);
     input.owner = &fixture;
     input.definition = (const struct kwi_definition *)(const void *)&input;
-    kw_table *table = kwi_table_resolve(&input);
+    kw_table *table = kwi_table_resolve(&input, NULL);
     cr_assert_eq(table->block.owner, &fixture);
     cr_assert_eq(table->block.version, 0);
     cr_assert_eq(table->block.hi, UINT64_MAX);
@@ -109,13 +109,13 @@ Test(table_layout, definition_makes_tables_differ)
     kwi_fixture fixture;
     kwi_fixture_init(&fixture, "CPU", "");
     kwi_resolve_input input = kwi_fixture_input(&fixture);
-    kw_table *without = kwi_table_resolve(&input);
+    kw_table *without = kwi_table_resolve(&input, NULL);
     input.definition = (const struct kwi_definition *)(const void *)&input;
-    kw_table *with = kwi_table_resolve(&input);
+    kw_table *with = kwi_table_resolve(&input, NULL);
     cr_assert_not(kwi_table_equal(with, without));
     input.owner = &input;
     input.definition = NULL;
-    kw_table *owned = kwi_table_resolve(&input);
+    kw_table *owned = kwi_table_resolve(&input, NULL);
     cr_assert(kwi_table_equal(owned, without), "the block does not count");
     kwi_table_destroy(owned);
     kwi_table_destroy(with);
@@ -184,11 +184,11 @@ Test(table_layout, resolve_without_memory_returns_null_and_keeps_nothing)
     uint64_t bytes_before = kwi_memory_bytes();
     uint64_t count_before = kwi_memory_count();
     kwi_memory_fail_at(1, false);
-    cr_assert_null(kwi_table_resolve(&input));
+    cr_assert_null(kwi_table_resolve(&input, NULL));
     kwi_memory_fail_at(0, false);
     cr_assert_eq(kwi_memory_bytes(), bytes_before);
 
-    kw_table *table = kwi_table_resolve(&input);
+    kw_table *table = kwi_table_resolve(&input, NULL);
     cr_assert_not_null(table);
     cr_assert_eq(kwi_memory_count(), count_before + 2, "one allocation a table (T4)");
     cr_assert_eq(kwi_memory_bytes(), bytes_before + table->block.bytes);

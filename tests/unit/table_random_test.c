@@ -7,6 +7,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "table/layout.h"
 #include "unit/table_fixture.h"
 #include "unit/table_reference.h"
 
@@ -163,6 +164,87 @@ static void expect_same_in_other_orders(kwi_fixture *fixture, const kw_table *ta
             "case %u", number);
         kwi_table_destroy(other);
     }
+}
+
+// Bytes but for the block.
+static bool is_same(const kw_table *a, const kw_table *b)
+{
+    return a->block.bytes == b->block.bytes &&
+           memcmp(a->mask_at, b->mask_at, a->block.bytes - sizeof a->block) == 0;
+}
+
+// Few keys, so that operators with the same ones come again and their layouts meet.
+static void draw_common_kernels(kwi_fixture *fixture, uint64_t *state)
+{
+    static const kw_key keys[] = {KW_KEY_CPU,      KW_KEY_SparseCPU,
+                                  KW_KEY_Autograd, KW_KEY_CompositeImplicitAutograd,
+                                  KW_KEY_Meta,     KW_KEY_FPGA};
+    fixture->kernel_count = 0;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (happens(state, 300)) {
+            fixture->kernels[fixture->kernel_count++] =
+                draw_candidate(state, kwi_fixture_kernel(keys[i]), keys[i]);
+        }
+    }
+    shuffle(fixture, state);
+}
+
+// T6, and A1 of the layouts that a commit shares.
+Test(table_random, shared_layouts_give_the_same_tables, .timeout = 60)
+{
+    enum {
+        DISPATCHERS = 200,
+        OPERATORS = 200
+    };
+    static kwi_fixture fixture;
+    static kwi_layouts layouts;
+    for (unsigned dispatcher = 0; dispatcher < DISPATCHERS; dispatcher++) {
+        uint64_t state = (dispatcher + UINT64_C(1)) * UINT64_C(0xd1342543de82ef95);
+        draw_fallbacks(&fixture, &state);
+        memset(&layouts, 0, sizeof layouts);
+        for (unsigned i = 0; i < OPERATORS; i++) {
+            if (happens(&state, 900)) {
+                draw_common_kernels(&fixture, &state);
+            } else {
+                draw_kernels(&fixture, &state);
+            }
+            const kwi_resolve_input input = kwi_fixture_input(&fixture);
+            kw_table *alone = kwi_table_resolve(&input, NULL);
+            kw_table *shared = kwi_table_resolve(&input, &layouts);
+            cr_assert(is_same(alone, shared), "dispatcher %u, operator %u", dispatcher, i);
+            kwi_table_destroy(alone);
+            kwi_table_destroy(shared);
+        }
+    }
+}
+
+// What a commit of fallbacks leaves alone.
+Test(table_random, a_table_that_needs_no_fallback_does_not_change_with_it, .timeout = 60)
+{
+    static kwi_fixture fixture;
+    unsigned left_alone = 0;
+    for (unsigned number = 0; number < CASE_COUNT / 10; number++) {
+        uint64_t state = (number + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
+        draw_kernels(&fixture, &state);
+        draw_fallbacks(&fixture, &state);
+        kw_table *before = kwi_fixture_resolve(&fixture);
+        unsigned slot =
+            1 + (unsigned)(kwi_random(&state) % (KW_SLOT_COUNT - 1)); // 0 has the shared
+        kwi_slotset slots = kwi_slotset_empty();
+        kwi_slotset_add(&slots, slot);
+        fixture.fallbacks[slot] = (kwi_candidate){.kernel = kwi_fixture_fallback(slot),
+                                                  .key = kw_key_of_slot((int)slot),
+                                                  .fallthrough = happens(&state, 500)};
+        kwi_fallbacks_prepare(&fixture.prepared, fixture.fallbacks);
+        kw_table *after = kwi_fixture_resolve(&fixture);
+        if (!kwi_table_needs_fallback(before, slots)) {
+            cr_assert(is_same(before, after), "case %u", number);
+            left_alone++;
+        }
+        kwi_table_destroy(before);
+        kwi_table_destroy(after);
+    }
+    cr_expect_gt(left_alone, CASE_COUNT / 100);
 }
 
 Test(table_random, every_slot_and_mask_equals_the_reference, .timeout = 60)

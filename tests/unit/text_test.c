@@ -19,6 +19,33 @@ Test(text, pieces_are_joined_and_counted)
     cr_expect_eq(text.wanted, 6);
 }
 
+// Whatever is added, in whatever room, it is as if it were formatted.
+Test(text, plain_pieces_are_as_formatted_ones)
+{
+    static const char *const pieces[] = {"", "one", "", ", two", "!"};
+    for (size_t size = 0; size < 16; size++) {
+        char plain_buffer[16];
+        char formatted_buffer[16];
+        kwi_text plain;
+        kwi_text formatted;
+        memset(plain_buffer, 'x', sizeof plain_buffer);
+        memset(formatted_buffer, 'x', sizeof formatted_buffer);
+        kwi_text_init(&plain, plain_buffer, size);
+        kwi_text_init(&formatted, formatted_buffer, size);
+        for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+            kwi_text_add_string(&plain, pieces[i]);
+            kwi_text_add(&formatted, "%s", pieces[i]);
+            cr_assert_eq(memcmp(plain_buffer, formatted_buffer, sizeof plain_buffer), 0,
+                         "%zu bytes, piece %zu", size, i);
+            cr_assert_eq(plain.length, formatted.length);
+            cr_assert_eq(plain.wanted, formatted.wanted);
+        }
+        kwi_text_add_bytes(&plain, "abc", 2);
+        kwi_text_add(&formatted, "%.2s", "abc");
+        cr_assert_eq(memcmp(plain_buffer, formatted_buffer, sizeof plain_buffer), 0);
+    }
+}
+
 Test(text, longest_fitting_text_is_not_cut)
 {
     char buffer[8];

@@ -1,0 +1,77 @@
+// Shared texts: one copy of a text, however many registrations carry it.
+//
+// Layer:   base
+// Threads: any. A text is immutable while somebody has a reference to it.
+// SPDX-License-Identifier: MIT
+
+#include "base/shared_text.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/lock.h"
+#include "base/memory.h"
+#include "base/text_set.h"
+
+typedef struct shared_text {
+    // guard: lock texts.
+    kwi_text_node node;
+    uint64_t reference_count;
+
+    // guard: immutable.
+    char text[];
+} shared_text;
+
+// guard: lock texts.
+static kwi_text_set texts;
+
+static size_t bytes_of(size_t length)
+{
+    return offsetof(shared_text, text) + length + 1;
+}
+
+static kwi_text_node *make(const char *text, uint64_t hash)
+{
+    size_t length = strlen(text);
+    shared_text *made = kwi_allocate(bytes_of(length));
+    if (made == NULL) {
+        return NULL;
+    }
+    memcpy(made->text, text, length + 1);
+    made->node.text = made->text;
+    made->node.hash = hash;
+    kwi_text_set_add(&texts, &made->node);
+    return &made->node;
+}
+
+static shared_text *of_node(kwi_text_node *node)
+{
+    return (shared_text *)(void *)((char *)node - offsetof(shared_text, node));
+}
+
+const char *kwi_shared_text_get(const char *text)
+{
+    uint64_t hash = kwi_text_hash(text);
+    kwi_lock(KWI_LOCK_TEXTS);
+    kwi_text_node *node = kwi_text_set_find(&texts, text, hash);
+    node = node != NULL ? node : make(text, hash);
+    if (node != NULL) {
+        of_node(node)->reference_count++;
+    }
+    kwi_unlock(KWI_LOCK_TEXTS);
+    return node != NULL ? node->text : NULL;
+}
+
+void kwi_shared_text_put(const char *text)
+{
+    if (text == NULL) {
+        return;
+    }
+    shared_text *shared = (shared_text *)((uintptr_t)text - offsetof(shared_text, text));
+    kwi_lock(KWI_LOCK_TEXTS);
+    if (--shared->reference_count == 0) {
+        kwi_text_set_remove(&texts, &shared->node);
+        kwi_free(shared, bytes_of(strlen(shared->text)));
+    }
+    kwi_unlock(KWI_LOCK_TEXTS);
+}
