@@ -66,7 +66,7 @@ void kwi_layout_make(const kwi_resolve_input *input, kwi_layout *out_layout);
 
 // Layouts that were made, for inputs with the same fallbacks. A zeroed one knows none.
 //
-// A1  A known layout is the one of its shape: the keys in the order of the input, and which of them
+// I1  A known layout is the one of its shape: the keys in the order of the input, and which of them
 //     fall through. That is the whole of what a layout depends on while no two keys share a kernel.
 #define KWI_LAYOUTS_MAX 128        // PyTorch's operators have fewer sets of keys
 #define KWI_LAYOUTS_KERNELS_MAX 16 // nearly all operators have fewer

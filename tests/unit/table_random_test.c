@@ -189,7 +189,7 @@ static void draw_common_kernels(kwi_fixture *fixture, uint64_t *state)
     shuffle(fixture, state);
 }
 
-// T6, and A1 of the layouts that a commit shares.
+// T6, and I1 of the layouts that a commit shares.
 Test(table_random, shared_layouts_give_the_same_tables, .timeout = 60)
 {
     enum {
