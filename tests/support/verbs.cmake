@@ -4,9 +4,10 @@
 #   Compiles what many test programs share once; they name it as ${<name>_fixture} among SOURCES.
 #
 # keyway_unit_test(<name> [LABEL <kind>] [SOURCES ...] [TIMEOUT <seconds>])
-#   A Criterion program, by default from <kind>/<name>_test.c with <kind> `unit`. Each case is a test
-#   of its own, <kind>.<suite>.<case>. Left out of a ThreadSanitizer build, where Criterion cannot
-#   start, and of a build without Criterion.
+#   A Criterion program, by default from <kind>/<name>_test.c with <kind> `unit`. Each case is a
+#   process of its own. In a debug build it is also a test of its own, <kind>.<suite>.<case>; elsewhere
+#   the program is one, <kind>.<name>, which takes half the time. Left out of a ThreadSanitizer build,
+#   where Criterion cannot start, and of a build without Criterion.
 #
 # keyway_program_test(<name> LABELS <kind>... [SOURCES ...] [ARGS ...] [TIMEOUT <seconds>])
 #   A program with a main of its own, by default from <kind>/<name>.c. One test, <kind>.<name>.
@@ -44,6 +45,14 @@ function(keyway_unit_test name)
     set(target ${arg_LABEL}_${name})
     keyway_test_program(${target}
         SOURCES ${arg_SOURCES} LIBRARIES PkgConfig::KEYWAY_CRITERION)
+
+    if(KW_SANITIZE OR KW_COVERAGE OR NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+        math(EXPR all_cases "10 * ${arg_TIMEOUT}")
+        keyway_test(${arg_LABEL}.${name}
+            LABELS ${arg_LABEL} TIMEOUT ${all_cases} COMMAND ${target} --jobs 1)
+        set_tests_properties(${arg_LABEL}.${name} PROPERTIES FAIL_REGULAR_EXPRESSION "Tested: 0")
+        return()
+    endif()
 
     # The cases are only known once the program exists: it lists them after each link. Until then
     # the program itself is a test, one that cannot start.
