@@ -62,14 +62,8 @@ static void check_answer(const call *made, uint64_t first, uint64_t last, kw_sta
         .id = id,
         .autograd = layer,
     };
-    stress_verdict verdict = stress_history_check(history, first, last, &what);
-    stress_count_add(verdict == STRESS_UNKNOWN ? STRESS_UNCHECKED : STRESS_CHECKED);
-    if (first != last) {
-        stress_count_add(STRESS_OVERLAPPED);
-    }
-    if (verdict == STRESS_ILLEGAL) {
-        char text[300];
-        stress_history_describe(history, text, sizeof text);
+    char text[300];
+    if (!stress_history_allows(history, first, last, &what, text, sizeof text)) {
         stress_violation("answer",
                          "`%s` (way %d) answers loading %llu, layer %llu between versions %llu and "
                          "%llu%s; legal: %s",

@@ -30,14 +30,8 @@ static void check_history(unsigned which, uint64_t first, uint64_t last,
                           const stress_observation *seen)
 {
     const stress_history *history = &stress_the_storm.histories[which];
-    stress_verdict verdict = stress_history_check(history, first, last, seen);
-    stress_count_add(verdict == STRESS_UNKNOWN ? STRESS_UNCHECKED : STRESS_CHECKED);
-    if (first != last) {
-        stress_count_add(STRESS_OVERLAPPED);
-    }
-    if (verdict == STRESS_ILLEGAL) {
-        char text[300];
-        stress_history_describe(history, text, sizeof text);
+    char text[300];
+    if (!stress_history_allows(history, first, last, seen, text, sizeof text)) {
         stress_violation("answer",
                          "`%s` (path %d%s) answers %d, cpu %llu autograd %llu between versions "
                          "%llu and %llu%s; legal: %s",

@@ -10,6 +10,8 @@
 
 #include <keyway/snapshot.h>
 
+#include "driver/worker.h"
+
 #define NEVER UINT64_MAX
 #define VISIBLE 1U
 #define DEFINED 2U
@@ -95,27 +97,33 @@ static bool matches(const stress_state *state, const stress_observation *seen)
     return stress_facts_allow(&facts, seen);
 }
 
-stress_verdict stress_history_check(const stress_history *history, uint64_t first, uint64_t last,
-                                    const stress_observation *observation)
+typedef enum verdict {
+    LEGAL,
+    ILLEGAL,
+    UNKNOWN, // the history does not reach back that far
+} verdict;
+
+static verdict check(const stress_history *history, uint64_t first, uint64_t last,
+                     const stress_observation *observation)
 {
     uint64_t count = atomic_load_explicit(&history->count, memory_order_acquire);
     uint64_t reach = count > STRESS_HISTORY_COUNT - MARGIN ? STRESS_HISTORY_COUNT - MARGIN : count;
-    stress_verdict verdict = STRESS_UNKNOWN;
-    for (uint64_t back = 1; back <= reach && verdict == STRESS_UNKNOWN; back++) {
+    verdict found = UNKNOWN;
+    for (uint64_t back = 1; back <= reach && found == UNKNOWN; back++) {
         const stress_state *state = &history->states[(count - back) % STRESS_HISTORY_COUNT];
         uint64_t latest = atomic_load_explicit(&state->latest, memory_order_acquire);
         uint64_t earliest = atomic_load_explicit(&state->earliest, memory_order_acquire);
         if (earliest <= last && matches(state, observation)) {
-            verdict = STRESS_LEGAL;
+            found = LEGAL;
         } else if (latest <= first) {
-            verdict = STRESS_ILLEGAL; // it held at `first`, so older ones did not
+            found = ILLEGAL; // it held at `first`, so older ones did not
         }
     }
     uint64_t count_now = atomic_load_explicit(&history->count, memory_order_acquire);
-    return count_now - count < MARGIN ? verdict : STRESS_UNKNOWN;
+    return count_now - count < MARGIN ? found : UNKNOWN;
 }
 
-void stress_history_describe(const stress_history *history, char *buffer, size_t size)
+static void describe(const stress_history *history, char *buffer, size_t size)
 {
     uint64_t count = atomic_load_explicit(&history->count, memory_order_acquire);
     size_t used = 0;
@@ -131,4 +139,18 @@ void stress_history_describe(const stress_history *history, char *buffer, size_t
             facts.is_visible ? "" : " removed", facts.is_defined ? "" : " undefined");
         used += length > 0 ? (size_t)length : 0;
     }
+}
+
+bool stress_history_allows(const stress_history *history, uint64_t first, uint64_t last,
+                           const stress_observation *observation, char *out_legal, size_t size)
+{
+    verdict found = check(history, first, last, observation);
+    stress_count_add(found == UNKNOWN ? STRESS_UNCHECKED : STRESS_CHECKED);
+    if (first != last) {
+        stress_count_add(STRESS_OVERLAPPED);
+    }
+    if (found == ILLEGAL) {
+        describe(history, out_legal, size);
+    }
+    return found != ILLEGAL;
 }

@@ -77,16 +77,9 @@ bool stress_facts_allow(const stress_facts *facts, const stress_observation *see
 void stress_history_enter(stress_history *history, const stress_facts *facts);
 void stress_history_settle(stress_history *history, uint64_t earliest, uint64_t latest);
 
-typedef enum stress_verdict {
-    STRESS_LEGAL,
-    STRESS_ILLEGAL,
-    STRESS_UNKNOWN, // the history does not reach back that far
-} stress_verdict;
-
-stress_verdict stress_history_check(const stress_history *history, uint64_t first, uint64_t last,
-                                    const stress_observation *observation);
-
-// Writes the newest states as a sentence, for the text of a violation.
-void stress_history_describe(const stress_history *history, char *buffer, size_t size);
+// Checks what a call or look-up observed, and counts that it was checked. False: no state that held
+// between the two versions answers so, and the newest states are written as a sentence.
+bool stress_history_allows(const stress_history *history, uint64_t first, uint64_t last,
+                           const stress_observation *observation, char *out_legal, size_t size);
 
 #endif // STRESS_SHARED_HISTORY_H
