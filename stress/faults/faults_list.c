@@ -66,7 +66,7 @@ static const stress_proof proofs[] = {
     {KWI_FAULT_PIN_COPIED,
      {EXPLORE("handover"), SCENARIO("storm"), REGISTRY("pin_copied_between_threads")}},
     {KWI_FAULT_SHARED_NOT_SCANNED,
-     {SCENARIO("storm"), EXPLORE("handover"), REGISTRY("shared_snapshot_not_scanned")}},
+     {EXPLORE("handover"), SCENARIO("storm"), REGISTRY("shared_snapshot_not_scanned")}},
     {KWI_FAULT_SHARED_RELEASED_FIRST,
      {EXPLORE("handover"), SCENARIO("signals"),
       REGISTRY("shared_snapshot_released_before_the_pin_is_stored")}},
