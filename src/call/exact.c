@@ -118,7 +118,7 @@ kw_status kw_operator_computed_kernel(const kw_operator *op, kw_key key,
     const kw_kernel_handle handle = {
         .op = op,
         .registration = entry->kernel->registration,
-        .entry = inspection.table->index[kw_key_slot(key)],
+        .entry = kwi_table_entry_number(inspection.table, (unsigned)kw_key_slot(key)),
     };
     kwi_inspect_end(&inspection);
     if (handle.registration == 0) {

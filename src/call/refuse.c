@@ -33,7 +33,7 @@ static unsigned list_kernels(const kw_table *table, kwi_text *text)
     unsigned count = 0;
     unsigned listed = 0;
     for (unsigned slot = 0; slot < KW_SLOT_COUNT; slot++) {
-        unsigned entry = table->index[slot];
+        unsigned entry = kwi_table_entry_number(table, slot);
         if (seen[entry] || !is_real(table, slot)) {
             continue;
         }

@@ -70,7 +70,10 @@ static kw_status resolve_dirty(kwi_staging *staging, kw_error *err) KWI_REQUIRES
     for (kw_operator *op = staging->dirty; op != NULL && status == KW_OK; op = op->next_dirty) {
         status = resolve(op, staging, layouts, err);
     }
-    kwi_free(layouts, sizeof *layouts);
+    if (layouts != NULL) {
+        kwi_layouts_fini(layouts);
+        kwi_free(layouts, sizeof *layouts);
+    }
     return status;
 }
 

@@ -172,6 +172,7 @@ kw_table *kwi_operator_resolve(const kw_operator *op, kwi_layouts *layouts)
         .box = own_box ? definition->box : kwi_signature_slot_box(op->slot),
         .definition = definition,
         .owner = op,
+        .layout_set = &kwi_the_world.layouts,
         .observers = observers,
         .observer_count = visible ? kwi_observers_of(op, observers) : 0,
         .observed = kwi_observe_boxed,

@@ -14,6 +14,7 @@
 #include "rcu/reclaim.h"
 #include "registry/error_kernels.h"
 #include "registry/hooks.h"
+#include "registry/world.h"
 #include "table/resolve.h"
 
 // guard: lock writer.
@@ -41,6 +42,7 @@ static bool make_end(kwi_signature_slot *slot)
         .missing = &kwi_kernel_removed.base,
         .ambiguous = &kwi_kernel_ambiguous.base,
         .box = kwi_signature_slot_box(slot),
+        .layout_set = &kwi_the_world.layouts,
     };
     slot->end = kwi_table_resolve(&nothing, NULL);
     if (slot->end == NULL) {

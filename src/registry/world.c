@@ -100,8 +100,9 @@ static void run_pass(uint64_t ticket, kwi_registration **dead) KWI_REQUIRES(kwi_
     while (freed != NULL) {
         kwi_block *next = freed->next;
         KWI_STEP(FREE, freed);
-        release_names((const kw_table *)(const void *)freed, dead);
-        kwi_free(freed, freed->bytes);
+        kw_table *table = (kw_table *)(void *)freed;
+        release_names(table, dead);
+        kwi_table_destroy(table);
         freed = next;
     }
     KWI_SEEN_WHEN(*dead != NULL, LATE_KERNEL);

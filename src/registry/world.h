@@ -19,6 +19,7 @@
 #include "base/role.h"
 #include "rcu/reclaim.h"
 #include "registry/registration.h"
+#include "table/layout.h"
 
 // An array of a name index that readers may still walk.
 typedef struct kwi_old_array {
@@ -34,6 +35,7 @@ typedef struct kwi_world {
     kwi_old_array *old_arrays;
     kw_dispatcher *dispatchers;
     uint64_t kernel_count;     // alive
+    kwi_layout_set layouts;    // of all tables
     kwi_registration *dying;   // dead, not yet gone: U1
     kwi_registration *orphans; // the same, without a thread that buries them: U2
 } kwi_world;

@@ -13,15 +13,15 @@
 #include "base/memory.h"
 #include "table/layout.h"
 
-static uint8_t *rule_bytes(kw_table *table)
+unsigned kwi_table_entry_number(const kw_table *table, unsigned slot)
 {
-    return (uint8_t *)&table->entries[table->entry_count];
+    KWI_ASSERT(slot < KW_SLOT_COUNT);
+    return (unsigned)(kwi_table_entry(table, slot) - table->entries);
 }
 
 static uint8_t rule_byte(const kw_table *table, unsigned slot)
 {
-    KWI_ASSERT(slot < KW_SLOT_COUNT);
-    return ((const uint8_t *)&table->entries[table->entry_count])[table->index[slot]];
+    return kwi_layout_record_of(table)->rules[kwi_table_entry_number(table, slot)];
 }
 
 // See Note [Observed tables].
@@ -41,27 +41,23 @@ static void lay_observers(kw_table *table, const kwi_resolve_input *input)
     }
 }
 
-static void lay(kw_table *table, const kwi_layout *layout, const kwi_resolve_input *input)
+static void lay(kw_table *table, const kwi_source *sources, const kwi_resolve_input *input)
 {
-    memcpy(table->mask_at, layout->mask_at, sizeof table->mask_at);
-    memcpy(table->index, layout->index, sizeof table->index);
-    table->entry_count = layout->entry_count;
-    table->mask_count = layout->mask_count;
-    for (unsigned i = 0; i < layout->entry_count; i++) {
-        const kwi_candidate candidate = kwi_source_candidate(input, layout->sources[i]);
+    for (unsigned i = 0; i < table->entry_count; i++) {
+        const kwi_candidate candidate = kwi_source_candidate(input, sources[i]);
         table->entries[i].function = candidate.unboxed != NULL ? candidate.unboxed : input->box;
         table->entries[i].kernel = candidate.kernel;
     }
-    memcpy(rule_bytes(table), layout->rules, layout->entry_count);
-    memcpy((char *)table + layout->masks_offset, layout->masks,
-           layout->mask_count * sizeof(kw_keyset));
 }
 
-static kw_table *make_table(const kwi_layout *layout, const kwi_resolve_input *input)
+// Takes the caller's reference to the layout if there is memory for the table.
+static kw_table *make_table(kwi_layout_record *take_record, const kwi_source *sources,
+                            const kwi_resolve_input *input)
 {
-    size_t bytes = layout->masks_offset + layout->mask_count * sizeof(kw_keyset);
+    size_t entry_count = take_record->entry_count;
+    size_t bytes = offsetof(kw_table, entries) + entry_count * sizeof(kw_entry);
     if (input->observer_count > 0) {
-        bytes += input->observer_count * sizeof(void *) + layout->entry_count * sizeof(kw_kernel);
+        bytes += input->observer_count * sizeof(void *) + entry_count * sizeof(kw_kernel);
     }
     kw_table *table = kwi_allocate(bytes);
     if (table == NULL) {
@@ -70,10 +66,12 @@ static kw_table *make_table(const kwi_layout *layout, const kwi_resolve_input *i
     table->block.owner = input->owner;
     table->block.hi = UINT64_MAX;
     table->block.bytes = (uint32_t)bytes;
+    table->layout = &take_record->layout;
+    table->entry_count = (uint8_t)entry_count;
     table->frame_args = KWI_NO_FRAME;
     table->frame_returns = KWI_NO_FRAME;
     table->definition = input->definition;
-    lay(table, layout, input);
+    lay(table, sources, input);
     if (input->observer_count > 0) {
         KWI_ASSERT(input->observer_count <= UINT8_MAX);
         table->observer_count = (uint8_t)input->observer_count;
@@ -82,31 +80,53 @@ static kw_table *make_table(const kwi_layout *layout, const kwi_resolve_input *i
     return table;
 }
 
+static kw_table *resolve_alone(const kwi_resolve_input *input)
+{
+    kwi_plan plan;
+    kwi_plan_make(input, &plan);
+    kwi_layout_record *record = kwi_layout_get(input->layout_set, &plan);
+    if (record == NULL) {
+        return NULL;
+    }
+    kw_table *table = make_table(record, plan.sources, input);
+    if (table == NULL) {
+        kwi_layout_release(record);
+    }
+    return table;
+}
+
 kw_table *kwi_table_resolve(const kwi_resolve_input *input, kwi_layouts *layouts)
 {
-    kwi_layout own;
-    const kwi_layout *layout = layouts != NULL ? kwi_layouts_get(layouts, input) : NULL;
-    if (layout == NULL) {
-        kwi_layout_make(input, &own);
-        layout = &own;
+    const kwi_known_layout *known = layouts != NULL ? kwi_layouts_get(layouts, input) : NULL;
+    if (known == NULL) {
+        return resolve_alone(input);
     }
-    return make_table(layout, input);
+    kw_table *table = make_table(known->record, known->sources, input);
+    if (table != NULL) {
+        known->record->reference_count++;
+    }
+    return table;
 }
 
 void kwi_table_destroy(kw_table *table)
 {
     if (table != NULL) {
+        kwi_layout_release(kwi_layout_record_of(table));
         kwi_free(table, table->block.bytes);
     }
 }
 
-// Both have observers and the same size.
-static bool equal_observed(const kw_table *a, const kw_table *b)
+// What the tables say besides their layouts, up to the entries, is the same.
+static bool has_equal_head(const kw_table *a, const kw_table *b)
 {
-    size_t head = offsetof(kw_table, entries) - sizeof(kwi_block);
-    if (memcmp(&a->block + 1, &b->block + 1, head) != 0) {
-        return false;
-    }
+    return a->definition == b->definition && a->visible == b->visible &&
+           a->observer_count == b->observer_count && a->frame_args == b->frame_args &&
+           a->frame_returns == b->frame_returns &&
+           kwi_layout_equal(kwi_layout_record_of(a), kwi_layout_record_of(b));
+}
+
+static bool has_equal_observed(const kw_table *a, const kw_table *b)
+{
     for (unsigned i = 0; i < a->entry_count; i++) {
         const kw_entry *one = &a->entries[i];
         const kw_entry *other = &b->entries[i];
@@ -115,20 +135,18 @@ static bool equal_observed(const kw_table *a, const kw_table *b)
             return false;
         }
     }
-    const char *rules = (const char *)&a->entries[a->entry_count];
-    const char *end = (const char *)(kwi_table_observers(a) + a->observer_count);
-    return memcmp(rules, &b->entries[b->entry_count], (size_t)(end - rules)) == 0;
+    return memcmp(kwi_table_observers(a), kwi_table_observers(b),
+                  a->observer_count * sizeof(void *)) == 0;
 }
 
 bool kwi_table_equal(const kw_table *a, const kw_table *b)
 {
-    if (a->block.bytes != b->block.bytes) {
+    if (!has_equal_head(a, b)) {
         return false;
     }
-    if (a->observer_count > 0 && b->observer_count > 0) {
-        return equal_observed(a, b);
-    }
-    return memcmp(&a->block + 1, &b->block + 1, a->block.bytes - sizeof(kwi_block)) == 0;
+    return a->observer_count > 0
+               ? has_equal_observed(a, b)
+               : memcmp(a->entries, b->entries, a->entry_count * sizeof(kw_entry)) == 0;
 }
 
 kwi_rule kwi_table_rule(const kw_table *table, unsigned slot)

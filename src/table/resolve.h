@@ -16,6 +16,10 @@
 #include "table/candidate.h"
 #include "table/rule.h"
 
+// Layouts that tables share, and those a commit has worked out: Note [Layouts].
+typedef struct kwi_layout_set kwi_layout_set;
+typedef struct kwi_layouts kwi_layouts;
+
 // Everything a table depends on. Borrowed for the call, but for what the table names: kernels,
 // functions, definition and owner.
 typedef struct kwi_resolve_input {
@@ -29,6 +33,7 @@ typedef struct kwi_resolve_input {
     kw_function box;                         // boxing entry of the operator's C signature
     const struct kwi_definition *definition; // NULL while the operator has none
     const void *owner;                       // of the table's block
+    kwi_layout_set *layout_set; // whose layouts are shared; NULL: each table has its own
 
     // Who watches the calls, in the order they are told, at most UINT8_MAX; and what then runs in
     // place of every kernel.
@@ -47,17 +52,15 @@ typedef struct kwi_resolve_input {
 // Continues T1 to T4.
 //
 // T5  Entries are the distinct pairs of kernel and rule, numbered by the first slot that leads to
-//     them. Masks are distinct and lie in the order of the first backend that leads to them.
-// T6  Equal inputs give tables whose bytes after the block are equal, whatever the order of the
-//     kernels and of their registration (K4). Stand-ins differ in their address alone.
-
-// Layouts that a commit shares among its resolutions: Note [Layouts].
-typedef struct kwi_layouts kwi_layouts;
+//     them.
+// T6  Equal inputs give tables whose layouts and whose bytes after the layout are equal, whatever
+//     the order of the kernels and of their registration (K4). Stand-ins differ in their address
+//     alone.
 
 // Returns a table with version 0, no end (hi) and no neighbours, to be freed with
 // kwi_table_destroy(); NULL if there is no memory. `layouts` may be NULL, which takes longer and
-// gives the same; else all inputs that it is used with have equal fallbacks, and no two keys of an
-// input share a kernel.
+// gives the same; else all inputs that it is used with have equal fallbacks and one set of layouts,
+// and no two keys of an input share a kernel.
 kw_table *kwi_table_resolve(const kwi_resolve_input *input, kwi_layouts *layouts);
 
 void kwi_table_destroy(kw_table *table);
@@ -72,6 +75,9 @@ static inline const void *const *kwi_table_observers(const kw_table *table)
     size_t after = table->observer_count * sizeof(void *) + table->entry_count * sizeof(kw_kernel);
     return (const void *const *)(const void *)((const char *)table + table->block.bytes - after);
 }
+
+// The number of a slot's entry.
+unsigned kwi_table_entry_number(const kw_table *table, unsigned slot);
 
 // The rule that filled a slot.
 kwi_rule kwi_table_rule(const kw_table *table, unsigned slot);

@@ -7,6 +7,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "table/layout.h"
+
 static const kw_kernel kernels[KW_KEY_LIMIT];
 static const kw_kernel fallbacks[KW_SLOT_COUNT];
 static const kw_kernel missing;
@@ -106,6 +108,14 @@ kwi_resolve_input kwi_fixture_input(const kwi_fixture *fixture)
                                .missing = &missing,
                                .ambiguous = &ambiguous,
                                .box = kwi_fixture_box};
+}
+
+bool kwi_fixture_is_same(const kw_table *a, const kw_table *b)
+{
+    const size_t from = offsetof(kw_table, definition);
+    return a->block.bytes == b->block.bytes &&
+           kwi_layout_equal(kwi_layout_record_of(a), kwi_layout_record_of(b)) &&
+           memcmp((const char *)a + from, (const char *)b + from, a->block.bytes - from) == 0;
 }
 
 kw_table *kwi_fixture_resolve(const kwi_fixture *fixture)

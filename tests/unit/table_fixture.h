@@ -24,6 +24,9 @@ extern const char kwi_in_tree_fallbacks[];
 
 void kwi_fixture_init(kwi_fixture *fixture, const char *kernels, const char *fallbacks);
 
+// T6: the same layout, and the same bytes after the block but for where the layout is.
+bool kwi_fixture_is_same(const kw_table *a, const kw_table *b);
+
 // Returns a table of the fixture; the test ends if there is none. Freed with kwi_table_destroy().
 kw_table *kwi_fixture_resolve(const kwi_fixture *fixture);
 kwi_resolve_input kwi_fixture_input(const kwi_fixture *fixture);

@@ -7,6 +7,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "table/layout.h"
 #include "unit/table_fixture.h"
 #include "unit/table_reference.h"
@@ -126,19 +127,15 @@ static void expect_canonical(const kw_table *table, unsigned number)
 {
     unsigned seen = 0;
     for (unsigned slot = 0; slot < KW_SLOT_COUNT; slot++) {
-        cr_assert(table->index[slot] <= seen, "case %u, slot %u", number, slot);
-        seen += table->index[slot] == seen;
+        unsigned entry = kwi_table_entry_number(table, slot);
+        cr_assert(entry <= seen, "case %u, slot %u", number, slot);
+        seen += entry == seen;
     }
     cr_assert_eq(seen, table->entry_count, "case %u", number);
-    seen = 0;
     for (unsigned i = 0; i < KW_BACKEND_COUNT; i++) {
-        unsigned mask_number = (unsigned)table->mask_at[i] - table->mask_at[0];
-        cr_assert(mask_number <= seen, "case %u, backend %u", number, i);
-        seen += mask_number == seen;
         cr_assert_eq(kwi_table_mask(table, i).bits & 0xffff, 0xffff, "case %u", number);
     }
-    cr_assert_eq(seen, table->mask_count, "case %u", number);
-    cr_assert_eq(table->block.bytes, (table->mask_at[0] + seen) * sizeof(uint64_t));
+    cr_assert_eq(table->block.bytes, offsetof(kw_table, entries) + seen * sizeof(kw_entry));
 }
 
 static void shuffle(kwi_fixture *fixture, uint64_t *state)
@@ -158,19 +155,9 @@ static void expect_same_in_other_orders(kwi_fixture *fixture, const kw_table *ta
     for (unsigned i = 0; i < 3; i++) {
         shuffle(fixture, state);
         kw_table *other = kwi_fixture_resolve(fixture);
-        cr_assert_eq(table->block.bytes, other->block.bytes, "case %u", number);
-        cr_assert_eq(
-            memcmp(table->mask_at, other->mask_at, table->block.bytes - sizeof table->block), 0,
-            "case %u", number);
+        cr_assert(kwi_fixture_is_same(table, other), "case %u", number);
         kwi_table_destroy(other);
     }
-}
-
-// Bytes but for the block.
-static bool is_same(const kw_table *a, const kw_table *b)
-{
-    return a->block.bytes == b->block.bytes &&
-           memcmp(a->mask_at, b->mask_at, a->block.bytes - sizeof a->block) == 0;
 }
 
 // Few keys, so that operators with the same ones come again and their layouts meet.
@@ -189,7 +176,23 @@ static void draw_common_kernels(kwi_fixture *fixture, uint64_t *state)
     shuffle(fixture, state);
 }
 
-// T6, and I1 of the layouts that a commit shares.
+// The two tables have one layout if they say the same, and else not: I2.
+static void expect_shared_layout(const kw_table *one, const kw_table *other)
+{
+    bool is_equal = kwi_layout_equal(kwi_layout_record_of(one), kwi_layout_record_of(other));
+    cr_assert_eq(one->layout == other->layout, is_equal);
+}
+
+static bool is_empty(const kwi_layout_set *set)
+{
+    bool found = false;
+    for (unsigned i = 0; i < KWI_LAYOUT_SET_CHAINS; i++) {
+        found |= set->chains[i] != NULL;
+    }
+    return !found;
+}
+
+// T6, I1 and I2, and I3 of the layouts that a commit works out.
 Test(table_random, shared_layouts_give_the_same_tables, .timeout = 60)
 {
     enum {
@@ -198,8 +201,11 @@ Test(table_random, shared_layouts_give_the_same_tables, .timeout = 60)
     };
     static kwi_fixture fixture;
     static kwi_layouts layouts;
+    static kwi_layout_set set;
+    uint64_t bytes_before = kwi_memory_bytes();
     for (unsigned dispatcher = 0; dispatcher < DISPATCHERS; dispatcher++) {
         uint64_t state = (dispatcher + UINT64_C(1)) * UINT64_C(0xd1342543de82ef95);
+        kw_table *last = NULL;
         draw_fallbacks(&fixture, &state);
         memset(&layouts, 0, sizeof layouts);
         for (unsigned i = 0; i < OPERATORS; i++) {
@@ -208,13 +214,25 @@ Test(table_random, shared_layouts_give_the_same_tables, .timeout = 60)
             } else {
                 draw_kernels(&fixture, &state);
             }
-            const kwi_resolve_input input = kwi_fixture_input(&fixture);
+            kwi_resolve_input input = kwi_fixture_input(&fixture);
             kw_table *alone = kwi_table_resolve(&input, NULL);
-            kw_table *shared = kwi_table_resolve(&input, &layouts);
-            cr_assert(is_same(alone, shared), "dispatcher %u, operator %u", dispatcher, i);
+            input.layout_set = &set;
+            kw_table *known = kwi_table_resolve(&input, &layouts);
+            kw_table *found = kwi_table_resolve(&input, NULL);
+            cr_assert(kwi_fixture_is_same(alone, known), "%u, operator %u", dispatcher, i);
+            cr_assert_eq(known->layout, found->layout, "%u, operator %u", dispatcher, i);
+            if (last != NULL) {
+                expect_shared_layout(last, found);
+            }
+            kwi_table_destroy(last);
             kwi_table_destroy(alone);
-            kwi_table_destroy(shared);
+            kwi_table_destroy(known);
+            last = found;
         }
+        kwi_table_destroy(last);
+        kwi_layouts_fini(&layouts);
+        cr_assert(is_empty(&set), "dispatcher %u", dispatcher);
+        cr_assert_eq(kwi_memory_bytes(), bytes_before);
     }
 }
 
@@ -238,7 +256,7 @@ Test(table_random, a_table_that_needs_no_fallback_does_not_change_with_it, .time
         kwi_fallbacks_prepare(&fixture.prepared, fixture.fallbacks);
         kw_table *after = kwi_fixture_resolve(&fixture);
         if (!kwi_table_needs_fallback(before, slots)) {
-            cr_assert(is_same(before, after), "case %u", number);
+            cr_assert(kwi_fixture_is_same(before, after), "case %u", number);
             left_alone++;
         }
         kwi_table_destroy(before);

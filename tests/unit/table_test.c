@@ -17,17 +17,11 @@ struct table_row {
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-static bool has_equal_bytes(const kw_table *a, const kw_table *b)
-{
-    return a->block.bytes == b->block.bytes &&
-           memcmp(a->mask_at, b->mask_at, a->block.bytes - sizeof a->block) == 0;
-}
-
 // T6
 static void expect_same_table(const kwi_fixture *fixture, const kw_table *table, const char *row)
 {
     kw_table *other = kwi_fixture_resolve(fixture);
-    cr_assert(has_equal_bytes(table, other), "row '%s' depends on the order", row);
+    cr_assert(kwi_fixture_is_same(table, other), "row '%s' depends on the order", row);
     cr_assert(kwi_table_equal(table, other));
     kwi_table_destroy(other);
 }

@@ -1,4 +1,5 @@
-// The dispatch table as calls read it: block header, per-backend masks, slot index, entries.
+// The dispatch table as calls read it: block header, entries, and the masks and places of its
+// layout.
 //
 // Layer:     table
 // Threads:   immutable once published; read by any thread inside a call that announced it.
@@ -66,23 +67,31 @@ struct kwi_definition;
 // More than a frame holds.
 #define KWI_NO_FRAME 255
 
-// T1  `index` is complete: every slot leads to an entry that can be called.
-// T2  `mask_at` is complete: every backend leads to a mask that holds all backend bits.
-// T3  A table is immutable from the moment it is published.
-// T4  A table is one allocation: after the entries lie one rule byte an entry, then, aligned to
-//     eight bytes, the distinct masks; in a table with observers also these, and then a kw_kernel
-//     for each entry, which stands in for the entry's kernel.
+// What tables whose operators have the same keys with kernels have in common, and share: Note
+// [Layouts] in src/table/layout.h.
+typedef struct kwi_layout {
+    // For the number of the highest backend bit: the functionalities that do not fall through.
+    kw_keyset masks[KW_BACKEND_COUNT];
+
+    // For each slot the place of its entry: bytes from the start of the table.
+    uint16_t entry_at[KW_SLOT_COUNT];
+} kwi_layout;
+
+// T1  `entry_at` is complete: every slot leads to an entry that can be called.
+// T2  `masks` are complete: every backend has a mask that holds all backend bits.
+// T3  A table is immutable from the moment it is published, and so is its layout, which lives as
+//     long as a table that has it.
+// T4  A table is one allocation: in a table with observers these lie after the entries, and then a
+//     kw_kernel for each entry, which stands in for the entry's kernel.
 typedef struct kw_table {
     kwi_block block;
 
-    // For the number of the highest backend bit: distance of its mask from the start of the table,
-    // in 8-byte words. Backends with equal masks share one.
-    uint16_t mask_at[KW_BACKEND_COUNT];
+    const kwi_layout *layout;
 
-    // For each slot the number of its entry.
-    uint8_t index[KW_SLOT_COUNT];
+    // Schema and argument positions, kept alive by the table; NULL while the operator has none.
+    const struct kwi_definition *definition;
+
     uint8_t entry_count;
-    uint8_t mask_count;
     uint8_t visible;        // 1 while the operator has a definition or a kernel
     uint8_t observer_count; // of those that calls of this table run; 0: entries are kernels
 
@@ -91,28 +100,19 @@ typedef struct kw_table {
     uint8_t frame_args;
     uint8_t frame_returns;
 
-    // Schema and argument positions, kept alive by the table; NULL while the operator has none.
-    const struct kwi_definition *definition;
-
     // As many as entry_count says; one, so that C++ has a word for it.
     kw_entry entries[1];
 } kw_table;
 
-// What a table has before its entries.
-#define KWI_TABLE_HEAD_BYTES offsetof(kw_table, entries)
-
 /// Returns the mask of the functionalities that do not fall through, for the highest backend.
 static inline kw_keyset kwi_table_mask(const kw_table *table, unsigned backend_number)
 {
-    const uint64_t *words = (const uint64_t *)(const void *)table;
-    kw_keyset mask;
-    mask.bits = words[table->mask_at[backend_number]];
-    return mask;
+    return table->layout->masks[backend_number];
 }
 
 static inline const kw_entry *kwi_table_entry(const kw_table *table, unsigned slot)
 {
-    return &table->entries[table->index[slot]];
+    return (const kw_entry *)(const void *)((const char *)table + table->layout->entry_at[slot]);
 }
 
 KW_END_DECLS
