@@ -25,7 +25,7 @@ typedef enum kwi_lock_rank {
     KWI_LOCK_DEFAULT = 2, // the default dispatcher is made
     KWI_LOCK_WRITER = 3,  // the writer lock; registry/world.h takes it
     KWI_LOCK_SHARED = 4,  // the list of shared snapshots; rcu/shared.h takes it
-    KWI_LOCK_TEXTS = 5,   // texts that registrations share; base/shared_text.h takes it
+    KWI_LOCK_TEXTS = 5, // texts that registrations share, and numbers; base/shared_text.h takes it
     KWI_LOCK_COUNT = 6
 } kwi_lock_rank;
 

@@ -11,14 +11,16 @@
 
 #include "base/lock.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/text_set.h"
 
 typedef struct shared_text {
     // guard: lock texts.
     kwi_text_node node;
-    uint64_t reference_count;
+    uint32_t reference_count; // each is of something larger than a byte, so it cannot overflow
 
     // guard: immutable.
+    uint32_t number;
     char text[];
 } shared_text;
 
@@ -35,6 +37,11 @@ static kwi_text_node *make(const char *text, uint64_t hash)
     size_t length = strlen(text);
     shared_text *made = kwi_allocate(bytes_of(length));
     if (made == NULL) {
+        return NULL;
+    }
+    made->number = kwi_number_give(made->text);
+    if (made->number == 0) {
+        kwi_free(made, bytes_of(length));
         return NULL;
     }
     memcpy(made->text, text, length + 1);
@@ -62,15 +69,26 @@ const char *kwi_shared_text_get(const char *text)
     return node != NULL ? node->text : NULL;
 }
 
+static shared_text *of_text(const char *text)
+{
+    return (shared_text *)((uintptr_t)text - offsetof(shared_text, text));
+}
+
+uint32_t kwi_shared_text_number(const char *text)
+{
+    return of_text(text)->number;
+}
+
 void kwi_shared_text_put(const char *text)
 {
     if (text == NULL) {
         return;
     }
-    shared_text *shared = (shared_text *)((uintptr_t)text - offsetof(shared_text, text));
+    shared_text *shared = of_text(text);
     kwi_lock(KWI_LOCK_TEXTS);
     if (--shared->reference_count == 0) {
         kwi_text_set_remove(&texts, &shared->node);
+        kwi_number_take_back(shared->number);
         kwi_free(shared, bytes_of(strlen(shared->text)));
     }
     kwi_unlock(KWI_LOCK_TEXTS);

@@ -67,8 +67,8 @@ KW_COLD static kw_status refuse_frame(const kw_schema *schema, const kw_frame *f
 {
     return kw_fail(KW_WRONG_VALUE,
                    "the frame has %u arguments and %u returns; `%s` takes %u and gives %u",
-                   frame->arg_count, frame->return_count, schema->text, schema->arg_count,
-                   schema->return_count);
+                   frame->arg_count, frame->return_count, kwi_schema_text(schema),
+                   schema->arg_count, schema->return_count);
 }
 
 // Counts as the schema has them; "..." in it takes any number more.

@@ -26,7 +26,8 @@ kw_status kwi_boxed_invoke_top(const kw_kernel *self, kw_keyset keys, kw_frame *
 void kwi_boxed_refuse_frame(const kw_kernel *self, kw_frame *frame, const char *sentence)
 {
     kwi_frame_release(kwi_top_table()->block.owner, frame);
-    (void)kw_fail(KW_WRONG_VALUE, "%s: %s", kwi_kernel_of(self)->registration.name, sentence);
+    (void)kw_fail(KW_WRONG_VALUE, "%s: %s",
+                  kwi_registration_name(&kwi_kernel_of(self)->registration), sentence);
 }
 
 kw_status kwi_unbox_by_ffi(const kw_kernel *self, const kw_operator *op, kw_keyset keys,

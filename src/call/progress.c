@@ -15,7 +15,7 @@
 #include <keyway/inline/call.h>
 
 #include "call/error.h"
-#include "registry/registration.h"
+#include "registry/error_kernels.h"
 #include "registry/signature_pool.h"
 
 static kw_status refuse(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
@@ -26,12 +26,9 @@ static kw_status refuse(const kw_kernel *self, const kw_operator *op, kw_keyset 
     return kwi_progress_refuse(op, keys);
 }
 
-static char no_progress_name[] = "no progress";
-static char no_file[] = "";
-static const kwi_kernel no_progress = {
-    .base = {.boxed = refuse},
-    .registration = {.name = no_progress_name, .file = no_file},
-    .kind = KW_KERNEL_BOXED,
+static const kwi_error_kernel no_progress = {
+    .kernel = {.base = {.boxed = refuse}, .registration = {.kernel_kind = KW_KERNEL_BOXED}},
+    .name = "no progress",
 };
 
 kw_status kwi_progress_refuse(const kw_operator *op, kw_keyset keys)
@@ -74,7 +71,7 @@ const kw_entry *kw_redispatch_select_checked(const kw_table *table, kw_keyset ke
     drop_ended(area, frame);
     if (is_running(area, depth, slot)) {
         area->refusal.function = kwi_signature_slot_box(table->definition->signature);
-        area->refusal.kernel = &no_progress.base;
+        area->refusal.kernel = &no_progress.kernel.base;
         return &area->refusal;
     }
     if (area->step_count < KWI_STEP_COUNT) {

@@ -23,7 +23,7 @@
 static bool is_real(const kw_table *table, unsigned slot)
 {
     const kwi_kernel *kernel = kwi_kernel_of(kwi_table_entry(table, slot)->kernel);
-    return kernel->registration.owner != NULL && !kwi_table_is_fallthrough(table, slot);
+    return kernel->registration.owner != 0 && !kwi_table_is_fallthrough(table, slot);
 }
 
 // Adds "CUDA (name in library at file:line), ..." for each distinct kernel, in slot order.
@@ -44,7 +44,7 @@ static unsigned list_kernels(const kw_table *table, kwi_text *text)
         }
         listed++;
         const kwi_kernel *kernel = kwi_kernel_of(table->entries[entry].kernel);
-        kwi_text_add(text, "%s%s (", listed > 1 ? ", " : "", kw_key_name(kernel->key));
+        kwi_text_add(text, "%s%s (", listed > 1 ? ", " : "", kw_key_name(kernel->registration.key));
         kwi_registration_describe(&kernel->registration, text);
         kwi_text_add(text, ")");
     }
@@ -137,13 +137,14 @@ static void find_claimants(const kw_table *table, const kwi_kernel **out_composi
 {
     for (unsigned i = 0; i < table->entry_count; i++) {
         const kwi_kernel *kernel = kwi_kernel_of(table->entries[i].kernel);
-        if (kernel->registration.owner == NULL) {
+        if (kernel->registration.owner == 0) {
             continue;
         }
-        if (kernel->key == KW_KEY_CompositeImplicitAutograd) {
+        if (kernel->registration.key == KW_KEY_CompositeImplicitAutograd) {
             *out_composite = kernel;
-        } else if (*out_backend == NULL && !kw_key_is_alias(kernel->key) &&
-                   kw_keyset_has((kw_keyset){KW_KEYSET_AUTOGRADOTHER_BACKENDS}, kernel->key)) {
+        } else if (*out_backend == NULL && !kw_key_is_alias(kernel->registration.key) &&
+                   kw_keyset_has((kw_keyset){KW_KEYSET_AUTOGRADOTHER_BACKENDS},
+                                 kernel->registration.key)) {
             *out_backend = kernel;
         }
     }
@@ -167,7 +168,7 @@ kw_status kwi_refuse_ambiguous(const kw_kernel *self, const kw_operator *op, kw_
         kwi_registration_describe(&composite->registration, text);
     }
     if (backend != NULL) {
-        kwi_text_add(text, " and the %s kernel ", kw_key_name(backend->key));
+        kwi_text_add(text, " and the %s kernel ", kw_key_name(backend->registration.key));
         kwi_registration_describe(&backend->registration, text);
         kwi_text_add(text, ", whose backend shares AutogradOther,");
     }

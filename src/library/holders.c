@@ -26,11 +26,11 @@ typedef struct gathering {
 
 bool kwi_table_names_owner(const kw_table *table, const kwi_owner *owner)
 {
-    if (table->definition != NULL && table->definition->registration.owner == owner) {
+    if (table->definition != NULL && table->definition->registration.owner == owner->number) {
         return true;
     }
     for (unsigned i = 0; i < table->entry_count; i++) {
-        if (kwi_kernel_of(table->entries[i].kernel)->registration.owner == owner) {
+        if (kwi_kernel_of(table->entries[i].kernel)->registration.owner == owner->number) {
             return true;
         }
     }

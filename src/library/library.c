@@ -14,6 +14,7 @@
 static void free_library(kw_library *library)
 {
     if (library != NULL) {
+        kwi_owner_fini(&library->owner);
         kwi_free_string(library->name);
         kwi_free_string(library->ns);
         kwi_free_string(library->written_ns);
@@ -37,7 +38,7 @@ static kw_library *make_library(const kw_library_options *options, kw_dispatcher
     library->written_ns = kwi_copy_string(written_ns);
     library->file = kwi_copy_string(options->file != NULL ? options->file : "an unnamed file");
     if (library->name == NULL || library->file == NULL || (ns != NULL && library->ns == NULL) ||
-        (written_ns != NULL && library->written_ns == NULL)) {
+        (written_ns != NULL && library->written_ns == NULL) || !kwi_owner_init(&library->owner)) {
         free_library(library);
         return NULL;
     }

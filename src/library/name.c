@@ -97,11 +97,12 @@ kw_status kwi_library_full_name(const kw_library *library, const char *name, cha
 kw_status kwi_library_map_schema(const kw_library *library, kw_schema **schema, kw_error *err)
 {
     const kw_schema *written = *schema;
-    kwi_name parts = kwi_name_split(written->name);
-    if (!is_span(library->written_ns, written->name, parts.ns)) {
+    kwi_name parts = kwi_name_split(kwi_schema_name(written));
+    if (!is_span(library->written_ns, kwi_schema_name(written), parts.ns)) {
         return KW_OK;
     }
-    const char *rest = written->text + parts.base.offset; // a schema's text begins with its name
+    // A schema's text begins with its name.
+    const char *rest = kwi_schema_text(written) + parts.base.offset;
     size_t bytes = strlen(library->ns) + 2 + strlen(rest) + 1;
     char *mapped = kwi_allocate(bytes);
     if (mapped == NULL) {

@@ -157,9 +157,9 @@ static kw_status make_definition(kw_library *library, const kw_definition *defin
     }
     const kw_schema *schema = (*out_made)->schema;
     char name[KWI_NAME_MAX + 1];
-    status = kwi_library_full_name(library, schema->name, name, sizeof name, err);
-    if (status == KW_OK && strcmp(name, schema->name) != 0) {
-        const char *rest = schema->text + strlen(schema->name);
+    status = kwi_library_full_name(library, kwi_schema_name(schema), name, sizeof name, err);
+    if (status == KW_OK && strcmp(name, kwi_schema_name(schema)) != 0) {
+        const char *rest = kwi_schema_text(schema) + strlen(kwi_schema_name(schema));
         size_t bytes = strlen(name) + strlen(rest) + 1;
         char *full = kwi_allocate(bytes);
         kwi_text text;
@@ -247,7 +247,7 @@ static kw_status stage_impl(kw_transaction *tx, kw_library *library, const char 
     if (status != KW_OK) {
         return status;
     }
-    kwi_kernel_part *schema = kwi_kernel_part_of(made, KWI_PART_SCHEMA);
+    kwi_part *schema = kwi_kernel_part_of(made, KWI_PART_SCHEMA);
     status = schema != NULL ? kwi_library_map_schema(library, &schema->schema, err) : KW_OK;
     char *copy = status == KW_OK ? kwi_copy_string(full) : NULL;
     if (copy == NULL) {

@@ -91,19 +91,20 @@ static kw_plugin_item describe(const kwi_change *change)
     if (change->definition != NULL) {
         registration = &change->definition->registration;
         item.kind = KW_PLUGIN_ITEM_DEFINE;
-        item.op = change->definition->schema->name;
-        item.schema = change->definition->schema->text;
+        item.op = kwi_schema_name(change->definition->schema);
+        item.schema = kwi_schema_text(change->definition->schema);
     } else {
         registration = &change->kernel->registration;
         item.kind =
             change->kind == KWI_CHANGE_IMPL ? KW_PLUGIN_ITEM_KERNEL : KW_PLUGIN_ITEM_FALLBACK;
         item.op = change->kind == KWI_CHANGE_IMPL ? change->name : "";
-        item.kernel_kind = change->kernel->kind;
-        item.kernel = registration->name;
-        item.key = change->kernel->key;
-        item.c_signature = change->kernel->code != NULL ? change->kernel->code : "";
+        item.kernel_kind = change->kernel->registration.kernel_kind;
+        item.kernel = kwi_registration_name(registration);
+        item.key = change->kernel->registration.key;
+        const char *code = kwi_registration_code(&change->kernel->registration);
+        item.c_signature = code != NULL ? code : "";
     }
-    item.file = registration->file;
+    item.file = kwi_registration_file(registration);
     item.line = registration->line;
     return item;
 }

@@ -7,8 +7,6 @@
 
 #include "registry/burial.h"
 
-#include <stddef.h>
-
 #include "base/yield.h"
 #include "registry/observer.h"
 #include "registry/world.h"
@@ -55,26 +53,21 @@ void kwi_burial_adopt(kwi_burial *burial)
     kwi_burial_add(burial, orphans);
 }
 
-static kwi_kernel *kernel_of(kwi_registration *registration)
-{
-    return (kwi_kernel *)(void *)((char *)registration - offsetof(kwi_kernel, registration));
-}
-
 static void run_destructor(kwi_registration *registration) KWI_REQUIRES(kwi_role_writer)
 {
     if (registration->kind == KWI_REGISTRATION_DEFINITION ||
         registration->burial != KWI_BURIAL_DUE) {
         return;
     }
-    const kwi_kernel *kernel = kernel_of(registration);
-    const kwi_kernel_part *part = kwi_kernel_part_of(kernel, KWI_PART_DESTROY);
+    const kwi_kernel *kernel = kwi_kernel_of_registration(registration);
+    const kwi_part *part = kwi_kernel_part_of(kernel, KWI_PART_DESTROY);
     if (part == NULL) {
         return;
     }
     registration->burial = KWI_BURIAL_BEGUN;
     if (KWI_FAULT(GONE_BEFORE_DESTRUCTOR)) {
-        registration->owner->alive_count--;
-        registration->owner = NULL; // it may be freed now
+        kwi_registration_owner(registration)->alive_count--;
+        registration->owner = 0; // it may be freed now
     }
     kwi_world_unlock();
     part->destroy(kernel->base.user_data);
@@ -83,15 +76,15 @@ static void run_destructor(kwi_registration *registration) KWI_REQUIRES(kwi_role
 
 static void free_record(kwi_registration *registration) KWI_REQUIRES(kwi_role_writer)
 {
-    if (!KWI_FAULT(GONE_BEFORE_DESTRUCTOR) || registration->owner != NULL) {
-        registration->owner->alive_count--;
+    if (!KWI_FAULT(GONE_BEFORE_DESTRUCTOR) || registration->owner != 0) {
+        kwi_registration_owner(registration)->alive_count--;
     }
     if (registration->kind == KWI_REGISTRATION_DEFINITION) {
-        kwi_definition_free((kwi_definition *)(void *)registration);
+        kwi_definition_free(kwi_definition_of_registration(registration));
         return;
     }
     kwi_the_world.kernel_count--;
-    kwi_kernel_free(kernel_of(registration));
+    kwi_kernel_free(kwi_kernel_of_registration(registration));
 }
 
 // Takes the burial's stretch out of `dying`; it then ends with NULL.

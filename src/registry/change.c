@@ -6,10 +6,9 @@
 
 #include "registry/change.h"
 
-#include <string.h>
-
 #include "base/assert.h"
 #include "base/memory.h"
+#include "base/shared_text.h"
 #include "base/yield.h"
 #include "registry/clash.h"
 #include "registry/dispatcher.h"
@@ -42,7 +41,9 @@ static void describe(const kwi_registration *registration, char *buffer)
 
 static int32_t priority_of(const kwi_registration *registration)
 {
-    return registration != NULL ? registration->priority : 0;
+    bool is_kernel = registration != NULL && (registration->kind == KWI_REGISTRATION_KERNEL ||
+                                              registration->kind == KWI_REGISTRATION_FALLBACK);
+    return is_kernel ? kwi_kernel_priority(kwi_kernel_of_registration(registration)) : 0;
 }
 
 static uint64_t id_of(const kwi_registration *registration)
@@ -91,13 +92,14 @@ static kw_status check_open(const kwi_owner *owner, kw_error *err) KWI_REQUIRES(
 
 static size_t position_of(const kwi_registration *registration) KWI_REQUIRES(kwi_role_writer)
 {
-    return kwi_owner_position(registration->owner, kwi_registration_id(registration));
+    return kwi_owner_position(kwi_registration_owner(registration),
+                              kwi_registration_id(registration));
 }
 
 static kw_status add_to_owner(kwi_registration *registration, kw_error *err)
     KWI_REQUIRES(kwi_role_writer)
 {
-    kwi_owner *owner = registration->owner;
+    kwi_owner *owner = kwi_registration_owner(registration);
     if (!kwi_pointers_reserve(&owner->registrations, 1)) {
         return kwi_fail_memory(err);
     }
@@ -107,13 +109,13 @@ static kw_status add_to_owner(kwi_registration *registration, kw_error *err)
 
 void kwi_owner_take(kwi_registration *registration)
 {
-    kwi_owner *owner = registration->owner;
+    kwi_owner *owner = kwi_registration_owner(registration);
     kwi_pointers_remove(&owner->registrations, position_of(registration));
 }
 
 void kwi_owner_put_back(kwi_registration *registration)
 {
-    kwi_owner *owner = registration->owner;
+    kwi_owner *owner = kwi_registration_owner(registration);
     kwi_pointers_insert(&owner->registrations, position_of(registration), registration);
 }
 
@@ -140,10 +142,10 @@ static kw_status define(kwi_change *change, kwi_staging *staging, kw_error *err)
     KWI_REQUIRES(kwi_role_writer)
 {
     kwi_definition *definition = change->definition;
-    const char *name = definition->schema->name;
+    const char *name = kwi_schema_name(definition->schema);
     kw_operator *there = kwi_registered(staging->dispatcher, name);
-    const kwi_wanted wanted = {
-        .name = name, .in_use = there, .code = definition->code != NULL ? definition->code : ""};
+    const char *code = kwi_registration_code(&definition->registration);
+    const kwi_wanted wanted = {.name = name, .in_use = there, .code = code != NULL ? code : ""};
     if (there != NULL && there->definition != NULL) {
         return kwi_clash_definition(there->definition, definition, err);
     }
@@ -167,7 +169,7 @@ static kw_status define(kwi_change *change, kwi_staging *staging, kw_error *err)
         kwi_intern_undo(&change->entry);
         return status;
     }
-    definition->op = op;
+    definition->registration.op = op;
     definition->signature = op->slot;
     op->definition = definition;
     kwi_staging_mark(staging, op);
@@ -187,12 +189,12 @@ static void undo_define(kwi_change *change) KWI_REQUIRES(kwi_role_writer)
 static void bind(kwi_kernel *kernel, kw_operator *op) KWI_REQUIRES(kwi_role_writer)
 {
     kwi_kernel_set_entry(kernel, op);
-    if (kernel->kind != KW_KERNEL_UNBOXED) {
+    if (kernel->registration.kernel_kind != KW_KERNEL_UNBOXED) {
         return;
     }
-    bool is_plain = strcmp(op->slot->code, kernel->code) != 0;
+    bool is_plain = kwi_shared_text_number(op->slot->code) != kernel->registration.code;
     const kwi_signature_slot *slot = is_plain ? op->other_slot : op->slot;
-    kwi_kernel_part *signature = kwi_kernel_part_of(kernel, KWI_PART_SIGNATURE);
+    kwi_part *signature = kwi_kernel_part_of(kernel, KWI_PART_SIGNATURE);
     if (signature != NULL) {
         signature->signature = slot->signature;
     }
@@ -203,11 +205,12 @@ static kw_status tell_kernel(const kwi_change *change, kwi_staging *staging, kw_
     KWI_REQUIRES(kwi_role_writer)
 {
     const kwi_kernel *kernel = change->kernel;
-    const kwi_kernel *active = kwi_operator_active_kernel(change->entry.op, kernel->key);
+    const kwi_kernel *active =
+        kwi_operator_active_kernel(change->entry.op, kernel->registration.key);
     const kwi_activity changed = {
         .kind = KW_EVENT_KERNEL,
         .op = change->entry.op,
-        .key = kernel->key,
+        .key = kernel->registration.key,
         .before = registration_of(active),
         .after = registration_of(kwi_policy_winner(staging->dispatcher, active, kernel)),
     };
@@ -221,7 +224,7 @@ static kw_status implement(kwi_change *change, kwi_staging *staging, kw_error *e
     kw_operator *there = kwi_registered(staging->dispatcher, change->name);
     const kwi_wanted wanted = {.name = change->name,
                                .in_use = there,
-                               .code = kernel->code,
+                               .code = kwi_registration_code(&kernel->registration),
                                .is_kernel = true,
                                .needs_other = kernel->base.boxed == kwi_unbox_by_ffi};
     kw_status status = there != NULL ? kwi_clash_schema(there->definition, kernel, err) : KW_OK;
@@ -300,7 +303,7 @@ static const kwi_kernel *find_clash(const kw_dispatcher *dispatcher, const kwi_k
             continue;
         }
         const kwi_kernel *there = kwi_dispatcher_fallback(dispatcher, slot);
-        if (there != NULL && !there->registration.owner->is_standard) {
+        if (there != NULL && !kwi_registration_owner(&there->registration)->is_standard) {
             return there;
         }
     }
@@ -348,13 +351,13 @@ static kw_status remove_kernel(kwi_kernel *kernel, kwi_staging *staging, kw_erro
     KWI_REQUIRES(kwi_role_writer)
 {
     kw_operator *op = kwi_kernel_entry(kernel);
-    const kwi_kernel *before = kwi_operator_active_kernel(op, kernel->key);
+    const kwi_kernel *before = kwi_operator_active_kernel(op, kernel->registration.key);
     kwi_kernel_unlink(&op->kernels, kernel);
-    const kwi_kernel *after = kwi_operator_active_kernel(op, kernel->key);
+    const kwi_kernel *after = kwi_operator_active_kernel(op, kernel->registration.key);
     const kwi_activity changed = {
         .kind = KW_EVENT_KERNEL,
         .op = op,
-        .key = kernel->key,
+        .key = kernel->registration.key,
         .before = registration_of(before),
         .after = registration_of(after),
     };
@@ -381,12 +384,13 @@ static kw_status remove_fallback(kwi_kernel *kernel, kwi_staging *staging, kw_er
 static kw_status remove_definition(kwi_definition *definition, kwi_staging *staging, kw_error *err)
     KWI_REQUIRES(kwi_role_writer)
 {
-    const kwi_activity changed = {
-        .kind = KW_EVENT_UNDEFINED, .op = definition->op, .before = &definition->registration};
+    const kwi_activity changed = {.kind = KW_EVENT_UNDEFINED,
+                                  .op = definition->registration.op,
+                                  .before = &definition->registration};
     kw_status status = kwi_staging_add_event(staging, &changed, err);
     if (status == KW_OK) {
-        definition->op->definition = NULL;
-        kwi_staging_mark(staging, definition->op);
+        definition->registration.op->definition = NULL;
+        kwi_staging_mark(staging, definition->registration.op);
     }
     return status;
 }
@@ -396,7 +400,7 @@ static kw_status remove_registration(kwi_registration *registration, kwi_staging
 {
     switch (registration->kind) {
     case KWI_REGISTRATION_DEFINITION:
-        return remove_definition((kwi_definition *)(void *)registration, staging, err);
+        return remove_definition(kwi_definition_of_registration(registration), staging, err);
     case KWI_REGISTRATION_FALLBACK:
         return remove_fallback(kwi_kernel_of_registration(registration), staging, err);
     default:
@@ -408,8 +412,8 @@ static void restore_registration(kwi_registration *registration, kwi_staging *st
     KWI_REQUIRES(kwi_role_writer)
 {
     if (registration->kind == KWI_REGISTRATION_DEFINITION) {
-        kwi_definition *definition = (kwi_definition *)(void *)registration;
-        definition->op->definition = definition;
+        kwi_definition *definition = kwi_definition_of_registration(registration);
+        definition->registration.op->definition = definition;
         return;
     }
     kwi_kernel *kernel = kwi_kernel_of_registration(registration);
@@ -550,7 +554,7 @@ void kwi_change_undo(kwi_change *change, kwi_staging *staging)
 static void count_new(kwi_registration *registration) KWI_REQUIRES(kwi_role_writer)
 {
     kwi_registration_retain(registration);
-    registration->owner->alive_count++;
+    kwi_registration_owner(registration)->alive_count++;
 }
 
 void kwi_change_finish(kwi_change *change, kwi_registration **dead)

@@ -37,19 +37,22 @@ kw_status kwi_clash_definition(const kwi_definition *there, const kwi_definition
     kwi_text reason;
     kwi_text_init(&reason, buffer, sizeof buffer);
     if (kwi_schema_equal(there->schema, wanted->schema, &reason)) {
-        const char *by = place->owner == here->owner ? "this library" : place->owner->name;
+        const char *by =
+            place->owner == here->owner ? "this library" : kwi_registration_owner(place)->name;
         return kwi_fail(err, KW_ALREADY_DEFINED,
                         "`%s` is already defined by %s at %s:%u with the same schema, which %s at "
                         "%s:%u repeats; remove that definition first, or only register kernels",
-                        there->schema->name, by, place->file, place->line, here->owner->name,
-                        here->file, here->line);
+                        kwi_schema_name(there->schema), by, kwi_registration_file(place),
+                        place->line, kwi_registration_owner(here)->name,
+                        kwi_registration_file(here), here->line);
     }
     return kwi_fail(err, KW_CONFLICTING_SCHEMA,
                     "`%s` is already defined by %s at %s:%u as `%s`; the new schema, of %s at "
                     "%s:%u, is `%s` (%s)",
-                    there->schema->name, place->owner->name, place->file, place->line,
-                    there->schema->text, here->owner->name, here->file, here->line,
-                    wanted->schema->text, buffer);
+                    kwi_schema_name(there->schema), kwi_registration_owner(place)->name,
+                    kwi_registration_file(place), place->line, kwi_schema_text(there->schema),
+                    kwi_registration_owner(here)->name, kwi_registration_file(here), here->line,
+                    kwi_schema_text(wanted->schema), buffer);
 }
 
 kw_status kwi_clash_schema(const kwi_definition *definition, const kwi_kernel *kernel,
@@ -72,16 +75,17 @@ kw_status kwi_clash_schema(const kwi_definition *definition, const kwi_kernel *k
         err, status,
         "`%s`, defined by %s at %s:%u as `%s`, and its kernel `%s`, registered by %s at "
         "%s:%u for `%s`, do not fit: %s",
-        definition->schema->name, there->owner->name, there->file, there->line,
-        definition->schema->text, here->name, here->owner->name, here->file, here->line,
-        schema->text, buffer);
+        kwi_schema_name(definition->schema), kwi_registration_owner(there)->name,
+        kwi_registration_file(there), there->line, kwi_schema_text(definition->schema),
+        kwi_registration_name(here), kwi_registration_owner(here)->name,
+        kwi_registration_file(here), here->line, kwi_schema_text(schema), buffer);
 }
 
 kw_status kwi_clash_schemas(const kwi_definition *definition, const kwi_kernel *kernels,
                             kw_error *err)
 {
     kw_status status = KW_OK;
-    for (; kernels != NULL && status == KW_OK; kernels = kernels->older) {
+    for (; kernels != NULL && status == KW_OK; kernels = kernels->registration.older) {
         status = kwi_clash_schema(definition, kernels, err);
     }
     return status;
@@ -93,7 +97,8 @@ kw_status kwi_clash_signature(const kw_operator *op, const char *code, const kwi
                               kw_error *err)
 {
     const kwi_registration *there = op->definition != NULL ? &op->definition->registration : NULL;
-    for (const kwi_kernel *kernel = op->kernels; kernel != NULL; kernel = kernel->older) {
+    for (const kwi_kernel *kernel = op->kernels; kernel != NULL;
+         kernel = kernel->registration.older) {
         bool is_older = there == NULL ||
                         kwi_registration_id(&kernel->registration) < kwi_registration_id(there);
         if (op->definition == NULL && kernel->base.unboxed != NULL && is_older) {
@@ -121,12 +126,13 @@ kw_status kwi_clash_kernel(const kw_operator *op, const kwi_kernel *there, const
     char here[PARTY_BYTES];
     describe(&there->registration, by);
     describe(&wanted->registration, here);
-    const char *whose = wanted->duplicates == KW_DUPLICATE_REFUSE ? "its own" : "the dispatcher's";
+    const char *whose =
+        wanted->registration.duplicates == KW_DUPLICATE_REFUSE ? "its own" : "the dispatcher's";
     return kwi_fail(err, KW_DUPLICATE_KERNEL,
                     "`%s` has a kernel for %s already, %s; %s is refused by %s policy for "
                     "duplicates; remove that one first, or register with KW_DUPLICATE_STACK or "
                     "KW_DUPLICATE_REPLACE",
-                    op->name, kw_key_name(there->key), by, here, whose);
+                    op->name, kw_key_name(there->registration.key), by, here, whose);
 }
 
 kw_status kwi_clash_fallback(const kwi_kernel *there, const kwi_kernel *wanted, kw_error *err)
@@ -136,6 +142,7 @@ kw_status kwi_clash_fallback(const kwi_kernel *there, const kwi_kernel *wanted, 
     return kwi_fail(err, KW_DUPLICATE_FALLBACK,
                     "the fallback of %s, wanted for %s by %s at %s:%u, is held by %s, registered "
                     "at %s:%u; remove it first",
-                    kw_key_name(there->key), kw_key_name(wanted->key), here->owner->name,
-                    here->file, here->line, place->owner->name, place->file, place->line);
+                    kw_key_name(there->registration.key), kw_key_name(wanted->registration.key),
+                    kwi_registration_owner(here)->name, kwi_registration_file(here), here->line,
+                    kwi_registration_owner(place)->name, kwi_registration_file(place), place->line);
 }

@@ -37,13 +37,15 @@ static bool is_standard_slot(unsigned slot)
 bool kwi_fallback_covers(const kwi_kernel *kernel, unsigned slot)
 {
     kw_key key = kw_key_of_slot((int)slot);
-    return kw_key_is_alias(kernel->key) ? kw_key_in_alias(key, kernel->key) : key == kernel->key;
+    kw_key own = kernel->registration.key;
+    return kw_key_is_alias(own) ? kw_key_in_alias(key, own) : key == own;
 }
 
 const kwi_kernel *kwi_dispatcher_fallback_below(const kw_dispatcher *dispatcher, unsigned slot,
                                                 const kwi_kernel *kernel)
 {
-    for (const kwi_kernel *each = dispatcher->fallback_list; each != NULL; each = each->older) {
+    for (const kwi_kernel *each = dispatcher->fallback_list; each != NULL;
+         each = each->registration.older) {
         if (each != kernel && kwi_fallback_covers(each, slot)) {
             return each;
         }
@@ -64,8 +66,8 @@ void kwi_dispatcher_prepare_fallbacks(kw_dispatcher *dispatcher)
         if (kernel != NULL) {
             by_slot[slot] = (kwi_candidate){
                 .kernel = &kernel->base,
-                .key = kernel->key,
-                .fallthrough = kernel->kind == KW_KERNEL_FALLTHROUGH,
+                .key = kernel->registration.key,
+                .fallthrough = kernel->registration.kernel_kind == KW_KERNEL_FALLTHROUGH,
             };
         }
     }
@@ -139,6 +141,9 @@ static kw_status make_standard(kw_dispatcher *dispatcher, kw_error *err)
     dispatcher->standard.dispatcher = dispatcher;
     dispatcher->standard.name = "standard";
     dispatcher->standard.is_standard = true;
+    if (!kwi_owner_init(&dispatcher->standard)) {
+        return kwi_fail_memory(err);
+    }
     return kwi_kernel_create(&dispatcher->standard, KWI_REGISTRATION_FALLBACK, KW_KEY_Undefined,
                              &fallthrough, &dispatcher->standard_kernel, err);
 }
@@ -173,6 +178,7 @@ static void free_dispatcher(kw_dispatcher *dispatcher) KWI_REQUIRES(kwi_role_wri
     kwi_name_index_fini(&dispatcher->names);
     kwi_pointers_fini(&dispatcher->observers);
     kwi_kernel_free(dispatcher->standard_kernel);
+    kwi_owner_fini(&dispatcher->standard);
     free_type(dispatcher);
     kwi_free(dispatcher, sizeof *dispatcher);
 }

@@ -60,16 +60,17 @@ static void gather_kernel(gathered *all, const kw_operator *op, const kwi_kernel
     char buffer[LINE_BYTES];
     kwi_text line;
     kwi_text_init(&line, buffer, sizeof buffer);
-    bool active = kwi_operator_active_kernel(op, kernel->key) == kernel;
-    kwi_text_add(&line, "%s%s%s: ", kw_key_name(kernel->key),
-                 kw_key_is_alias(kernel->key) ? "[alias]" : "", active ? "" : " (inactive)");
+    bool active = kwi_operator_active_kernel(op, kernel->registration.key) == kernel;
+    kwi_text_add(&line, "%s%s%s: ", kw_key_name(kernel->registration.key),
+                 kw_key_is_alias(kernel->registration.key) ? "[alias]" : "",
+                 active ? "" : " (inactive)");
     kwi_registration_describe(&kernel->registration, &line);
-    const char *kind = kernel->kind == KW_KERNEL_UNBOXED ? "unboxed"
-                       : kernel->kind == KW_KERNEL_BOXED ? "boxed"
-                                                         : "fallthrough";
+    const char *kind = kernel->registration.kernel_kind == KW_KERNEL_UNBOXED ? "unboxed"
+                       : kernel->registration.kernel_kind == KW_KERNEL_BOXED ? "boxed"
+                                                                             : "fallthrough";
     kwi_text_add(&line, " [%s]", kind);
-    if (kernel->registration.priority != 0) {
-        kwi_text_add(&line, " [priority %d]", (int)kernel->registration.priority);
+    if (kwi_kernel_priority(kernel) != 0) {
+        kwi_text_add(&line, " [priority %d]", (int)kwi_kernel_priority(kernel));
     }
     gather(all, &line);
 }
@@ -83,7 +84,8 @@ static void gather_operator(gathered *all, const kw_operator *op) KWI_REQUIRES(k
     gather(all, &line);
     const kwi_definition *definition = op->definition;
     kwi_text_init(&line, buffer, sizeof buffer);
-    kwi_text_add(&line, "schema: %s", definition != NULL ? definition->schema->text : "(none)");
+    kwi_text_add(&line, "schema: %s",
+                 definition != NULL ? kwi_schema_text(definition->schema) : "(none)");
     gather(all, &line);
     if (definition != NULL) {
         kwi_text_init(&line, buffer, sizeof buffer);
@@ -92,8 +94,9 @@ static void gather_operator(gathered *all, const kw_operator *op) KWI_REQUIRES(k
         gather(all, &line);
     }
     for (kw_key key = 0; key < KW_KEY_LIMIT; key++) {
-        for (const kwi_kernel *kernel = op->kernels; kernel != NULL; kernel = kernel->older) {
-            if (kernel->key == key) {
+        for (const kwi_kernel *kernel = op->kernels; kernel != NULL;
+             kernel = kernel->registration.older) {
+            if (kernel->registration.key == key) {
                 gather_kernel(all, op, kernel);
             }
         }
@@ -131,7 +134,7 @@ static void write_slot(const kw_table *table, unsigned slot, kw_write_function w
     const kwi_kernel *kernel = kwi_kernel_of(kwi_table_entry(table, slot)->kernel);
     kwi_text_add(&line, "%s: ", kw_key_name(kw_key_of_slot((int)slot)));
     if (kwi_table_is_fallthrough(table, slot) &&
-        strcmp(kernel->registration.name, "fallthrough") != 0) {
+        strcmp(kwi_registration_name(&kernel->registration), "fallthrough") != 0) {
         kwi_text_add(&line, "fallthrough ");
     }
     kwi_registration_describe(&kernel->registration, &line);

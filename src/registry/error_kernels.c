@@ -9,20 +9,13 @@
 #include "registry/hooks.h"
 
 // Without an owner: tables name them, and nobody counts it.
-const kwi_kernel kwi_kernel_missing = {
-    .base = {.boxed = kwi_refuse_missing},
-    .registration = {.name = "missing", .file = ""},
-    .kind = KW_KERNEL_BOXED,
-};
+#define ERROR_KERNEL(refuse, text)                                                                 \
+    {                                                                                              \
+        .kernel = {.base = {.boxed = (refuse)}, .registration = {.kernel_kind = KW_KERNEL_BOXED}}, \
+        .name = text                                                                               \
+    }
 
-const kwi_kernel kwi_kernel_ambiguous = {
-    .base = {.boxed = kwi_refuse_ambiguous},
-    .registration = {.name = "ambiguous autogradother", .file = ""},
-    .kind = KW_KERNEL_BOXED,
-};
-
-const kwi_kernel kwi_kernel_removed = {
-    .base = {.boxed = kwi_refuse_removed},
-    .registration = {.name = "removed", .file = ""},
-    .kind = KW_KERNEL_BOXED,
-};
+const kwi_error_kernel kwi_kernel_missing = ERROR_KERNEL(kwi_refuse_missing, "missing");
+const kwi_error_kernel kwi_kernel_ambiguous =
+    ERROR_KERNEL(kwi_refuse_ambiguous, "ambiguous autogradother");
+const kwi_error_kernel kwi_kernel_removed = ERROR_KERNEL(kwi_refuse_removed, "removed");

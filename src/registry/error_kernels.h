@@ -9,8 +9,14 @@
 
 #include "registry/registration.h"
 
-extern const kwi_kernel kwi_kernel_missing;
-extern const kwi_kernel kwi_kernel_ambiguous;
-extern const kwi_kernel kwi_kernel_removed;
+// A kernel with its name behind it, as allocated ones have it.
+typedef struct kwi_error_kernel {
+    kwi_kernel kernel;
+    char name[24];
+} kwi_error_kernel;
+
+extern const kwi_error_kernel kwi_kernel_missing;
+extern const kwi_error_kernel kwi_kernel_ambiguous;
+extern const kwi_error_kernel kwi_kernel_removed;
 
 #endif // KWI_REGISTRY_ERROR_KERNELS_H

@@ -118,21 +118,22 @@ static kw_status check_signature(const kwi_definition *definition, const char *n
     if (definition == NULL) {
         return refuse_undefined(name, err);
     }
-    if (definition->code == NULL) {
+    const char *code = definition->signature->code;
+    if (code[0] == '\0') {
         return kwi_fail(err, KW_SIGNATURE_MISMATCH,
                         "the schema of `%s` ends in \"...\", which has no C form; call it with "
                         "frames",
                         name);
     }
-    if (strcmp(definition->code, signature) != 0) {
+    if (strcmp(code, signature) != 0) {
         char spelled[SPELLED_BYTES];
         kwi_text text;
         kwi_text_init(&text, spelled, sizeof spelled);
-        kwi_c_signature_spell(definition->code, &text);
+        kwi_c_signature_spell(code, &text);
         return kwi_fail(err, KW_SIGNATURE_MISMATCH,
                         "`%s` has the C signature `%s`, not `%s`: its schema is `%s`, its kernels "
                         "are %s",
-                        name, definition->code, signature, definition->schema->text, spelled);
+                        name, code, signature, kwi_schema_text(definition->schema), spelled);
     }
     return KW_OK;
 }
@@ -193,7 +194,7 @@ size_t kw_operator_schema(const kw_operator *op, char *buffer, size_t size)
     kwi_text text;
     kwi_text_init(&text, buffer, size);
     if (inspection.table->definition != NULL) {
-        kwi_text_add(&text, "%s", inspection.table->definition->schema->text);
+        kwi_text_add(&text, "%s", kwi_schema_text(inspection.table->definition->schema));
     }
     kwi_inspect_end(&inspection);
     return text.wanted;

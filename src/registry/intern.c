@@ -69,8 +69,8 @@ static bool fits(const kw_operator *op, const kwi_wanted *wanted) KWI_REQUIRES(k
 static bool is_bound(const kw_operator *op) KWI_REQUIRES(kwi_role_writer)
 {
     const kwi_kernel *kernel = op->kernels;
-    while (kernel != NULL && kernel->kind != KW_KERNEL_UNBOXED) {
-        kernel = kernel->older;
+    while (kernel != NULL && kernel->registration.kernel_kind != KW_KERNEL_UNBOXED) {
+        kernel = kernel->registration.older;
     }
     return op->definition != NULL || kernel != NULL;
 }
@@ -84,8 +84,10 @@ static bool can_switch(const kw_operator *op, const char *code) KWI_REQUIRES(kwi
     if (op->was_defined || op->definition != NULL || !are_forms || !is_other) {
         return false;
     }
-    for (const kwi_kernel *kernel = op->kernels; kernel != NULL; kernel = kernel->older) {
-        if (kernel->kind == KW_KERNEL_UNBOXED && !kwi_c_signature_serves(code, kernel->code)) {
+    for (const kwi_kernel *kernel = op->kernels; kernel != NULL;
+         kernel = kernel->registration.older) {
+        if (kernel->registration.kernel_kind == KW_KERNEL_UNBOXED &&
+            !kwi_c_signature_serves(code, kwi_registration_code(&kernel->registration))) {
             return false;
         }
     }
@@ -180,7 +182,7 @@ static void move_kernels(kw_operator *from, kw_operator *to) KWI_REQUIRES(kwi_ro
     KWI_ASSERT(to->kernels == NULL);
     to->kernels = from->kernels;
     from->kernels = NULL;
-    for (kwi_kernel *kernel = to->kernels; kernel != NULL; kernel = kernel->older) {
+    for (kwi_kernel *kernel = to->kernels; kernel != NULL; kernel = kernel->registration.older) {
         kwi_kernel_set_entry(kernel, to);
     }
 }

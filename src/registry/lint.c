@@ -56,9 +56,11 @@ static const kwi_kernel *kernel_at(const kw_table *table, unsigned slot)
 static const kwi_kernel *claimant(const kw_operator *op) KWI_REQUIRES(kwi_role_writer)
 {
     const kw_keyset others = {KW_KEYSET_AUTOGRADOTHER_BACKENDS};
-    for (const kwi_kernel *kernel = op->kernels; kernel != NULL; kernel = kernel->older) {
-        if (!kw_key_is_alias(kernel->key) && kw_keyset_has(others, kernel->key) &&
-            kwi_operator_active_kernel(op, kernel->key) == kernel) {
+    for (const kwi_kernel *kernel = op->kernels; kernel != NULL;
+         kernel = kernel->registration.older) {
+        if (!kw_key_is_alias(kernel->registration.key) &&
+            kw_keyset_has(others, kernel->registration.key) &&
+            kwi_operator_active_kernel(op, kernel->registration.key) == kernel) {
             return kernel;
         }
     }

@@ -6,10 +6,12 @@
 
 #include "registry/operator.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/schedule.h"
+#include "base/shared_text.h"
 #include "base/yield.h"
 #include "registry/dispatcher.h"
 #include "registry/error_kernels.h"
@@ -18,21 +20,26 @@
 
 size_t kwi_operator_bytes(const kw_operator *op)
 {
-    return sizeof *op + strlen(op->name) + 1;
+    return offsetof(kw_operator, name) + strlen(op->name) + 1;
 }
 
 kw_status kwi_operator_create(kw_dispatcher *dispatcher, const char *name, const char *code,
                               kw_operator *previous, kw_operator **out_op, kw_error *err)
 {
     size_t name_bytes = strlen(name) + 1;
-    kw_operator *op = kwi_allocate(sizeof *op + name_bytes);
+    kw_operator *op = kwi_allocate(offsetof(kw_operator, name) + name_bytes);
     if (op == NULL) {
         return kwi_fail_memory(err);
     }
     memcpy(op->name, name, name_bytes);
     op->dispatcher = dispatcher;
     op->previous = previous;
-    kw_status status = kwi_signature_pool_get(code, &op->end_slot, err);
+    kwi_signature_slot *end_slot = NULL; // its reference is the one that end_slot_of() finds
+    kw_status status = kwi_signature_pool_get(code, &end_slot, err);
+    if (status == KW_OK) {
+        // Relaxed: the entry is not in the index yet, whose put publishes it.
+        kwi_ptr_store_relaxed(&op->table, end_slot->end);
+    }
     if (status == KW_OK && code != NULL) {
         status = kwi_signature_pool_get(code, &op->slot, err);
     }
@@ -40,21 +47,36 @@ kw_status kwi_operator_create(kw_dispatcher *dispatcher, const char *name, const
         kwi_operator_free(op);
         return status;
     }
-    // Relaxed: the entry is not in the index yet, whose put publishes it.
-    kwi_ptr_store_relaxed(&op->table, op->end_slot->end);
     *out_op = op;
     return KW_OK;
 }
 
+// The slot whose permanent table ends the chain: that of the signature with which the entry was
+// made, of which it may have the other form by now; NULL: it has no chain yet.
+static kwi_signature_slot *end_slot_of(const kw_operator *op) KWI_REQUIRES(kwi_role_writer)
+{
+    // Relaxed: nobody else knows the entry.
+    const kw_table *end = kwi_ptr_load_relaxed(&op->table);
+    while (end != NULL && end->block.state != KWI_BLOCK_PERMANENT) {
+        end = kwi_ptr_load_relaxed(&end->block.older); // relaxed: the same
+    }
+    if (end == NULL || (op->slot != NULL && op->slot->end == end)) {
+        return end != NULL ? op->slot : NULL;
+    }
+    bool is_other = op->other_slot != NULL && op->other_slot->end == end;
+    return is_other ? op->other_slot : kwi_signature_pool_find("");
+}
+
 void kwi_operator_free(kw_operator *op)
 {
+    kwi_signature_slot *end_slot = end_slot_of(op);
     kw_table *table = kwi_ptr_load_relaxed(&op->table); // relaxed: nobody else knows the entry
     if (table != NULL && table->block.state == KWI_BLOCK_NEWEST) {
         kwi_table_destroy(table); // of an operator without registrations: it names nothing
     }
     kwi_signature_pool_put(op->slot);
     kwi_signature_pool_put(op->other_slot);
-    kwi_signature_pool_put(op->end_slot);
+    kwi_signature_pool_put(end_slot);
     kwi_free(op, kwi_operator_bytes(op));
 }
 
@@ -66,46 +88,40 @@ bool kwi_operator_has_registration(const kw_operator *op)
 kwi_kernel *kwi_operator_active_kernel(const kw_operator *op, kw_key key)
 {
     kwi_kernel *kernel = op->kernels;
-    while (kernel != NULL && kernel->key != key) {
-        kernel = kernel->older;
+    while (kernel != NULL && kernel->registration.key != key) {
+        kernel = kernel->registration.older;
     }
     return kernel;
 }
 
 void kwi_kernel_push(kwi_kernel **list, kwi_kernel *kernel)
 {
-    kernel->registration.newer = NULL;
-    kernel->older = *list;
-    while (kernel->older != NULL &&
-           kernel->older->registration.priority > kernel->registration.priority) {
-        kernel->registration.newer = kernel->older;
-        kernel->older = kernel->older->older;
+    kwi_kernel **link = list;
+    while (*link != NULL && kwi_kernel_priority(*link) > kwi_kernel_priority(kernel)) {
+        link = &(*link)->registration.older;
     }
-    kwi_kernel_relink(list, kernel);
+    kernel->registration.older = *link;
+    *link = kernel;
+}
+
+// The link that leads to a member of the list, or to its end for NULL.
+static kwi_kernel **link_to(kwi_kernel **list, const kwi_kernel *member)
+{
+    kwi_kernel **link = list;
+    while (*link != member) {
+        link = &(*link)->registration.older;
+    }
+    return link;
 }
 
 void kwi_kernel_unlink(kwi_kernel **list, kwi_kernel *kernel)
 {
-    if (kernel->registration.newer != NULL) {
-        kernel->registration.newer->older = kernel->older;
-    } else {
-        *list = kernel->older;
-    }
-    if (kernel->older != NULL) {
-        kernel->older->registration.newer = kernel->registration.newer;
-    }
+    *link_to(list, kernel) = kernel->registration.older;
 }
 
 void kwi_kernel_relink(kwi_kernel **list, kwi_kernel *kernel)
 {
-    if (kernel->registration.newer != NULL) {
-        kernel->registration.newer->older = kernel;
-    } else {
-        *list = kernel;
-    }
-    if (kernel->older != NULL) {
-        kernel->older->registration.newer = kernel;
-    }
+    *link_to(list, kernel->registration.older) = kernel;
 }
 
 // The function to call an unboxed kernel through with the operator's C signature; NULL: its boxing
@@ -113,10 +129,11 @@ void kwi_kernel_relink(kwi_kernel **list, kwi_kernel *kernel)
 static kw_function entry_function(const kw_operator *op, const kwi_kernel *kernel)
     KWI_REQUIRES(kwi_role_writer)
 {
-    if (kernel->kind != KW_KERNEL_UNBOXED || op->slot->code == kernel->code) { // shared texts
+    if (kernel->registration.kernel_kind != KW_KERNEL_UNBOXED ||
+        kwi_shared_text_number(op->slot->code) == kernel->registration.code) {
         return kernel->base.unboxed;
     }
-    const kwi_kernel_part *symbolic = kwi_kernel_part_of(kernel, KWI_PART_SYMBOLIC);
+    const kwi_part *symbolic = kwi_kernel_part_of(kernel, KWI_PART_SYMBOLIC);
     return symbolic != NULL ? symbolic->symbolic : NULL;
 }
 
@@ -126,17 +143,18 @@ static size_t collect(const kw_operator *op, kwi_candidate *candidates)
 {
     uint64_t seen[(KW_KEY_LIMIT + 63) / 64] = {0};
     size_t count = 0;
-    for (const kwi_kernel *kernel = op->kernels; kernel != NULL; kernel = kernel->older) {
-        uint64_t *word = &seen[kernel->key / 64];
-        uint64_t bit = UINT64_C(1) << (kernel->key % 64);
+    for (const kwi_kernel *kernel = op->kernels; kernel != NULL;
+         kernel = kernel->registration.older) {
+        uint64_t *word = &seen[kernel->registration.key / 64];
+        uint64_t bit = UINT64_C(1) << (kernel->registration.key % 64);
         if ((*word & bit) == 0) {
             *word |= bit;
             candidates[count++] = (kwi_candidate){
                 .kernel = &kernel->base,
                 .unboxed = entry_function(op, kernel),
-                .key = kernel->key,
-                .fallthrough =
-                    kernel->kind == KW_KERNEL_FALLTHROUGH && !KWI_FAULT(LOST_FALLTHROUGH_UPDATE),
+                .key = kernel->registration.key,
+                .fallthrough = kernel->registration.kernel_kind == KW_KERNEL_FALLTHROUGH &&
+                               !KWI_FAULT(LOST_FALLTHROUGH_UPDATE),
             };
         }
     }
@@ -161,15 +179,15 @@ kw_table *kwi_operator_resolve(const kw_operator *op, kwi_layouts *layouts)
     kwi_candidate candidates[KW_KEY_LIMIT];
     bool visible = kwi_operator_has_registration(op) || op == op->dispatcher->fallback_op;
     const kwi_definition *definition = op->definition;
-    bool own_box = definition != NULL && definition->box != NULL;
+    kw_function own_box = definition != NULL ? kwi_definition_box(definition) : NULL;
     const void *observers[KW_OBSERVERS_MAX];
     const kwi_resolve_input input = {
         .kernels = candidates,
         .kernel_count = collect(op, candidates),
         .fallbacks = visible ? &op->dispatcher->fallbacks : NULL,
-        .missing = visible ? &kwi_kernel_missing.base : &kwi_kernel_removed.base,
-        .ambiguous = &kwi_kernel_ambiguous.base,
-        .box = own_box ? definition->box : kwi_signature_slot_box(op->slot),
+        .missing = visible ? &kwi_kernel_missing.kernel.base : &kwi_kernel_removed.kernel.base,
+        .ambiguous = &kwi_kernel_ambiguous.kernel.base,
+        .box = own_box != NULL ? own_box : kwi_signature_slot_box(op->slot),
         .definition = definition,
         .owner = op,
         .layout_set = &kwi_the_world.layouts,
@@ -189,7 +207,7 @@ static void retain_names(const kw_table *table) KWI_REQUIRES(kwi_role_writer)
 {
     for (unsigned i = 0; i < table->entry_count; i++) {
         kwi_kernel *kernel = (kwi_kernel *)(uintptr_t)kwi_kernel_of(table->entries[i].kernel);
-        if (kernel->registration.owner != NULL) {
+        if (kernel->registration.owner != 0) {
             kwi_registration_retain(&kernel->registration);
         }
     }

@@ -28,9 +28,8 @@ struct kw_operator {
 
     // guard: immutable.
     kw_dispatcher *dispatcher;
-    kw_operator *previous;        // the entry of the same name that this one replaced, or NULL
-    kw_operator *next;            // in the dispatcher's list
-    kwi_signature_slot *end_slot; // whose permanent table ends the chain
+    kw_operator *previous; // the entry of the same name that this one replaced, or NULL
+    kw_operator *next;     // in the dispatcher's list
 
     // guard: lock writer.
     kwi_signature_slot *slot KWI_GUARDED_BY(kwi_role_writer);       // NULL: signature not known yet

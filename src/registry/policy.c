@@ -12,8 +12,9 @@
 
 static kw_duplicate_policy policy_of(const kw_dispatcher *dispatcher, const kwi_kernel *kernel)
 {
-    return kernel->duplicates != KW_DUPLICATE_DEFAULT ? (kw_duplicate_policy)kernel->duplicates
-                                                      : dispatcher->duplicates;
+    return kernel->registration.duplicates != KW_DUPLICATE_DEFAULT
+               ? (kw_duplicate_policy)kernel->registration.duplicates
+               : dispatcher->duplicates;
 }
 
 kw_status kwi_policy_check(const kw_dispatcher *dispatcher, const kw_operator *there,
@@ -22,14 +23,14 @@ kw_status kwi_policy_check(const kw_dispatcher *dispatcher, const kw_operator *t
     if (there == NULL || policy_of(dispatcher, kernel) != KW_DUPLICATE_REFUSE) {
         return KW_OK;
     }
-    const kwi_kernel *active = kwi_operator_active_kernel(there, kernel->key);
+    const kwi_kernel *active = kwi_operator_active_kernel(there, kernel->registration.key);
     return active != NULL ? kwi_clash_kernel(there, active, kernel, err) : KW_OK;
 }
 
 const kwi_kernel *kwi_policy_winner(const kw_dispatcher *dispatcher, const kwi_kernel *active,
                                     const kwi_kernel *kernel)
 {
-    bool stays = active != NULL && active->registration.priority > kernel->registration.priority &&
+    bool stays = active != NULL && kwi_kernel_priority(active) > kwi_kernel_priority(kernel) &&
                  policy_of(dispatcher, kernel) != KW_DUPLICATE_REPLACE;
     return stays ? active : kernel;
 }
@@ -40,7 +41,7 @@ static kw_status take_out(kwi_change *change, kwi_staging *staging, kwi_kernel *
     const kwi_activity changed = {
         .kind = KW_EVENT_REPLACED,
         .op = change->entry.op,
-        .key = kernel->key,
+        .key = kernel->registration.key,
         .before = &kernel->registration,
         .after = &change->kernel->registration,
     };
@@ -64,8 +65,8 @@ kw_status kwi_policy_replace(kwi_change *change, kwi_staging *staging, kw_error 
     kw_status status = KW_OK;
     const kw_operator *op = change->entry.op;
     for (kwi_kernel *each = op->kernels, *older; each != NULL && status == KW_OK; each = older) {
-        older = each->older;
-        if (each->key == change->kernel->key) {
+        older = each->registration.older;
+        if (each->registration.key == change->kernel->registration.key) {
             status = take_out(change, staging, each, err);
         }
     }

@@ -11,6 +11,7 @@
 #include <keyway/inline/cell.h>
 
 #include "base/assert.h"
+#include "base/lock.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/shared_text.h"
@@ -73,10 +74,11 @@ static unsigned parts_of(const kw_kernel_descriptor *descriptor, kwi_registratio
     parts |= descriptor->schema != NULL ? KWI_PART_SCHEMA : 0U;
     parts |= is_unboxed && descriptor->boxed == NULL ? KWI_PART_SIGNATURE : 0U;
     parts |= !is_unboxed && kind == KWI_REGISTRATION_KERNEL ? KWI_PART_ENTRY : 0U;
+    parts |= descriptor->priority != 0 ? KWI_PART_PRIORITY : 0U;
     return parts;
 }
 
-static void set_functions(kwi_kernel *kernel, const kw_kernel_descriptor *descriptor)
+static void set_parts(kwi_kernel *kernel, const kw_kernel_descriptor *descriptor)
 {
     kernel->base.user_data = descriptor->user_data;
     switch (descriptor->kind) {
@@ -91,13 +93,17 @@ static void set_functions(kwi_kernel *kernel, const kw_kernel_descriptor *descri
         kernel->base.boxed = kwi_refuse_fallthrough;
         break;
     }
-    kwi_kernel_part *part = kwi_kernel_part_of(kernel, KWI_PART_SYMBOLIC);
+    kwi_part *part = kwi_kernel_part_of(kernel, KWI_PART_SYMBOLIC);
     if (part != NULL) {
         part->symbolic = descriptor->symbolic;
     }
     part = kwi_kernel_part_of(kernel, KWI_PART_DESTROY);
     if (part != NULL) {
         part->destroy = descriptor->destroy;
+    }
+    part = kwi_kernel_part_of(kernel, KWI_PART_PRIORITY);
+    if (part != NULL) {
+        part->priority = descriptor->priority;
     }
 }
 
@@ -123,28 +129,45 @@ static kw_status parse_kernel_schema(const char *given, kw_schema **out_schema, 
 // The record, with its name behind its parts; NULL: no memory.
 static kwi_kernel *allocate_kernel(const char *name, unsigned parts)
 {
-    size_t parts_bytes = (unsigned)__builtin_popcount(parts) * sizeof(kwi_kernel_part);
+    size_t parts_bytes = (unsigned)__builtin_popcount(parts) * sizeof(kwi_part);
     size_t name_bytes = strlen(name) + 1;
     kwi_kernel *kernel = kwi_allocate(sizeof *kernel + parts_bytes + name_bytes);
     if (kernel != NULL) {
-        kernel->parts = (uint8_t)parts;
-        kernel->registration.name = memcpy((char *)(kernel + 1) + parts_bytes, name, name_bytes);
+        kernel->registration.parts = (uint8_t)parts;
+        memcpy((char *)(kernel + 1) + parts_bytes, name, name_bytes);
     }
     return kernel;
+}
+
+// A number of the shared copy of a text; 0: no memory.
+static uint32_t share(const char *text)
+{
+    const char *shared = kwi_shared_text_get(text);
+    return shared != NULL ? kwi_shared_text_number(shared) : 0;
+}
+
+static void unshare(uint32_t number)
+{
+    kwi_shared_text_put(kwi_number_thing(number));
+}
+
+static bool share_file(kwi_registration *registration, const char *file)
+{
+    registration->file = share(file != NULL ? file : "");
+    return registration->file != 0;
 }
 
 // The texts of a kernel's record: place, signature, schema.
 static kw_status copy_texts(kwi_kernel *kernel, const kw_kernel_descriptor *descriptor,
                             kw_error *err)
 {
-    const char *file = descriptor->file != NULL ? descriptor->file : "";
-    kernel->registration.file = kwi_shared_text_get(file);
     bool has_code = descriptor->kind == KW_KERNEL_UNBOXED;
-    kernel->code = has_code ? kwi_shared_text_get(descriptor->signature) : NULL;
-    if (kernel->registration.file == NULL || (has_code && kernel->code == NULL)) {
+    kernel->registration.code = has_code ? share(descriptor->signature) : 0;
+    if (!share_file(&kernel->registration, descriptor->file) ||
+        (has_code && kernel->registration.code == 0)) {
         return kwi_fail_memory(err);
     }
-    kwi_kernel_part *schema = kwi_kernel_part_of(kernel, KWI_PART_SCHEMA);
+    kwi_part *schema = kwi_kernel_part_of(kernel, KWI_PART_SCHEMA);
     return schema != NULL ? parse_kernel_schema(descriptor->schema, &schema->schema, err) : KW_OK;
 }
 
@@ -161,15 +184,14 @@ kw_status kwi_kernel_create(kwi_owner *owner, kwi_registration_kind kind, kw_key
     if (kernel == NULL) {
         return kwi_fail_memory(err);
     }
-    kernel->key = key;
-    kernel->kind = (uint8_t)descriptor->kind;
-    kernel->duplicates = (uint8_t)descriptor->duplicates;
     kernel->base.registration = next_id();
-    kernel->registration.owner = owner;
+    kernel->registration.owner = owner->number;
     kernel->registration.line = descriptor->line;
-    kernel->registration.priority = descriptor->priority;
-    kernel->registration.kind = (uint8_t)kind;
-    set_functions(kernel, descriptor);
+    kernel->registration.kind = (uint8_t)kind & 7U;
+    kernel->registration.kernel_kind = (uint8_t)descriptor->kind & 3U;
+    kernel->registration.duplicates = (uint8_t)descriptor->duplicates & 3U;
+    kernel->registration.key = (uint8_t)key;
+    set_parts(kernel, descriptor);
     status = copy_texts(kernel, descriptor, err);
     if (status != KW_OK) {
         kwi_kernel_free(kernel);
@@ -184,19 +206,19 @@ void kwi_kernel_free(kwi_kernel *kernel)
     if (kernel == NULL) {
         return;
     }
-    const kwi_registration *registration = &kernel->registration;
-    const char *end = registration->name + strlen(registration->name) + 1;
-    const kwi_kernel_part *schema = kwi_kernel_part_of(kernel, KWI_PART_SCHEMA);
+    const char *name = kwi_registration_name(&kernel->registration);
+    const char *end = name + strlen(name) + 1;
+    const kwi_part *schema = kwi_kernel_part_of(kernel, KWI_PART_SCHEMA);
     if (schema != NULL) {
         kw_schema_destroy(schema->schema);
     }
-    kwi_shared_text_put(kernel->code);
-    kwi_shared_text_put(registration->file);
+    unshare(kernel->registration.code);
+    unshare(kernel->registration.file);
     kwi_free(kernel, (size_t)(end - (const char *)kernel));
 }
 
-// The schema's C signature; `*out_code` stays NULL when a type has no C form.
-static kw_status make_code(const kw_schema *schema, const char **out_code, kw_error *err)
+// The schema's C signature; `*out_code` stays 0 when a type has no C form.
+static kw_status make_code(const kw_schema *schema, uint32_t *out_code, kw_error *err)
 {
     char code[KWI_C_SIGNATURE_BYTES];
     kw_status status = kwi_schema_signature(schema, code, sizeof code);
@@ -204,39 +226,63 @@ static kw_status make_code(const kw_schema *schema, const char **out_code, kw_er
         return KW_OK;
     }
     if (status != KW_OK) {
-        return kwi_fail(err, status, "the schema `%s` has no C signature", schema->text);
+        return kwi_fail(err, status, "the schema `%s` has no C signature", kwi_schema_text(schema));
     }
-    *out_code = kwi_shared_text_get(code);
-    return *out_code != NULL ? KW_OK : kwi_fail_memory(err);
+    *out_code = share(code);
+    return *out_code != 0 ? KW_OK : kwi_fail_memory(err);
+}
+
+#define SCHEMA_AT offsetof(kwi_definition, schema)
+
+// Where the part of a definition is, from its start.
+static size_t box_at(const kwi_definition *definition)
+{
+    size_t end = SCHEMA_AT + kwi_schema_bytes(definition->schema);
+    return (end + sizeof(kwi_part) - 1) / sizeof(kwi_part) * sizeof(kwi_part);
+}
+
+static size_t definition_bytes(const kwi_definition *definition)
+{
+    return (definition->registration.parts & KWI_PART_BOX) != 0
+               ? box_at(definition) + sizeof(kwi_part)
+               : SCHEMA_AT + kwi_schema_bytes(definition->schema);
+}
+
+kw_function kwi_definition_box(const kwi_definition *definition)
+{
+    if ((definition->registration.parts & KWI_PART_BOX) == 0) {
+        return NULL;
+    }
+    return ((const kwi_part *)(const void *)((const char *)definition + box_at(definition)))->box;
 }
 
 kw_status kwi_definition_create(kwi_owner *owner, const char *schema,
                                 const kw_definition *definition, kwi_definition **out_definition,
                                 kw_error *err)
 {
-    kwi_definition *made = kwi_allocate(sizeof *made);
-    if (made == NULL) {
-        return kwi_fail_memory(err);
+    bool has_box = definition->box != NULL;
+    kwi_schema_room room = {.before = SCHEMA_AT, .behind = has_box ? sizeof(kwi_part) : 0};
+    kw_status status = kwi_schema_parse_within(schema, &room, err);
+    if (status != KW_OK) {
+        return status;
     }
-    kw_status status = kw_schema_parse(schema, &made->schema, err);
-    if (status == KW_OK) {
-        status = make_code(made->schema, &made->code, err);
+    kwi_definition *made = room.block;
+    if (has_box) {
+        made->registration.parts = KWI_PART_BOX;
+        ((kwi_part *)(void *)((char *)made + box_at(made)))->box = definition->box;
     }
-    if (status == KW_OK) {
-        const char *file = definition->file != NULL ? definition->file : "";
-        made->registration.file = kwi_shared_text_get(file);
-        status = made->registration.file != NULL ? KW_OK : kwi_fail_memory(err);
+    status = make_code(made->schema, &made->registration.code, err);
+    if (status == KW_OK && !share_file(&made->registration, definition->file)) {
+        status = kwi_fail_memory(err);
     }
     if (status != KW_OK) {
         kwi_definition_free(made);
         return status;
     }
     made->id = next_id();
-    made->registration.owner = owner;
-    made->registration.name = "definition";
+    made->registration.owner = owner->number;
     made->registration.line = definition->line;
     made->registration.kind = KWI_REGISTRATION_DEFINITION;
-    made->box = definition->box;
     made->tags = definition->tags;
     *out_definition = made;
     return KW_OK;
@@ -245,21 +291,51 @@ kw_status kwi_definition_create(kwi_owner *owner, const char *schema,
 void kwi_definition_free(kwi_definition *definition)
 {
     if (definition != NULL) {
-        kw_schema_destroy(definition->schema);
-        kwi_shared_text_put(definition->code);
-        kwi_shared_text_put(definition->registration.file);
-        kwi_free(definition, sizeof *definition);
+        unshare(definition->registration.code);
+        unshare(definition->registration.file);
+        kwi_free(definition, definition_bytes(definition));
     }
+}
+
+bool kwi_owner_init(kwi_owner *owner)
+{
+    kwi_lock(KWI_LOCK_TEXTS);
+    owner->number = kwi_number_give(owner);
+    kwi_unlock(KWI_LOCK_TEXTS);
+    return owner->number != 0;
+}
+
+void kwi_owner_fini(kwi_owner *owner)
+{
+    if (owner->number != 0) {
+        kwi_lock(KWI_LOCK_TEXTS);
+        kwi_number_take_back(owner->number);
+        kwi_unlock(KWI_LOCK_TEXTS);
+        owner->number = 0;
+    }
+}
+
+const char *kwi_registration_name(const kwi_registration *registration)
+{
+    if (registration->kind == KWI_REGISTRATION_DEFINITION) {
+        return "definition";
+    }
+    unsigned part_count = (unsigned)__builtin_popcount(registration->parts);
+    const kwi_kernel *kernel = kwi_kernel_of_registration(registration);
+    return (const char *)(kernel + 1) + part_count * sizeof(kwi_part);
 }
 
 void kwi_registration_describe(const kwi_registration *registration, kwi_text *text)
 {
-    kwi_text_add(text, "%s", registration->name[0] != '\0' ? registration->name : "a kernel");
-    if (registration->owner != NULL) {
-        kwi_text_add(text, " in %s", registration->owner->name);
+    const char *name = kwi_registration_name(registration);
+    const kwi_owner *owner = kwi_registration_owner(registration);
+    const char *file = kwi_registration_file(registration);
+    kwi_text_add(text, "%s", name[0] != '\0' ? name : "a kernel");
+    if (owner != NULL) {
+        kwi_text_add(text, " in %s", owner->name);
     }
-    if (registration->file[0] != '\0') {
-        kwi_text_add(text, " at %s:%u", registration->file, registration->line);
+    if (file[0] != '\0') {
+        kwi_text_add(text, " at %s:%u", file, registration->line);
     }
 }
 

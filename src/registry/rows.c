@@ -21,15 +21,16 @@ static kw_table_row make_row(const kw_table *table, unsigned slot)
 {
     const kwi_kernel *kernel = kwi_kernel_of(kwi_table_entry(table, slot)->kernel);
     const kwi_registration *registration = &kernel->registration;
+    const kwi_owner *owner = kwi_registration_owner(registration);
     kwi_rule rule = kwi_table_rule(table, slot);
     return (kw_table_row){
         .struct_size = sizeof(kw_table_row),
         .key = kw_key_of_slot((int)slot),
-        .registered = kernel->key,
+        .registered = registration->key,
         .is_fallthrough = kwi_table_is_fallthrough(table, slot),
-        .kernel = registration->name,
-        .library = registration->owner != NULL ? registration->owner->name : NULL,
-        .file = registration->file,
+        .kernel = kwi_registration_name(registration),
+        .library = owner != NULL ? owner->name : NULL,
+        .file = kwi_registration_file(registration),
         .line = registration->line,
         .rule = kwi_rule_name(rule),
         .reason = kwi_rule_reason(rule),
@@ -71,8 +72,8 @@ static bool copy_row(kwi_pointers *rows, const kwi_registration *registration, c
         .registration = kwi_registration_id(registration),
         .line = registration->line,
         .name = kwi_copy_string(name),
-        .library = kwi_copy_string(registration->owner->name),
-        .file = kwi_copy_string(registration->file),
+        .library = kwi_copy_string(kwi_registration_owner(registration)->name),
+        .file = kwi_copy_string(kwi_registration_file(registration)),
     };
     return row->name != NULL && row->library != NULL && row->file != NULL;
 }
@@ -81,22 +82,24 @@ static bool copy_registrations(const kw_operator *op, kwi_pointers *rows)
     KWI_REQUIRES(kwi_role_writer)
 {
     if (op->definition != NULL) {
-        if (!copy_row(rows, &op->definition->registration, op->definition->schema->text)) {
+        if (!copy_row(rows, &op->definition->registration,
+                      kwi_schema_text(op->definition->schema))) {
             return false;
         }
         kw_registration_row *row = rows->items[rows->count - 1];
         row->is_definition = true;
         row->is_active = true;
     }
-    for (const kwi_kernel *kernel = op->kernels; kernel != NULL; kernel = kernel->older) {
-        if (!copy_row(rows, &kernel->registration, kernel->registration.name)) {
+    for (const kwi_kernel *kernel = op->kernels; kernel != NULL;
+         kernel = kernel->registration.older) {
+        if (!copy_row(rows, &kernel->registration, kwi_registration_name(&kernel->registration))) {
             return false;
         }
         kw_registration_row *row = rows->items[rows->count - 1];
-        row->key = kernel->key;
-        row->kind = kernel->kind;
-        row->priority = kernel->registration.priority;
-        row->is_active = kwi_operator_active_kernel(op, kernel->key) == kernel;
+        row->key = kernel->registration.key;
+        row->kind = kernel->registration.kernel_kind;
+        row->priority = kwi_kernel_priority(kernel);
+        row->is_active = kwi_operator_active_kernel(op, kernel->registration.key) == kernel;
     }
     return true;
 }

@@ -39,8 +39,8 @@ kw_function kwi_signature_slot_box(const kwi_signature_slot *slot)
 static bool make_end(kwi_signature_slot *slot)
 {
     const kwi_resolve_input nothing = {
-        .missing = &kwi_kernel_removed.base,
-        .ambiguous = &kwi_kernel_ambiguous.base,
+        .missing = &kwi_kernel_removed.kernel.base,
+        .ambiguous = &kwi_kernel_ambiguous.kernel.base,
         .box = kwi_signature_slot_box(slot),
         .layout_set = &kwi_the_world.layouts,
     };
@@ -82,6 +82,11 @@ static kwi_signature_slot *make_slot(const char *code, kw_status *out_status, kw
 static kwi_signature_slot *slot_of(kwi_text_node *node)
 {
     return (kwi_signature_slot *)(void *)((char *)node - offsetof(kwi_signature_slot, node));
+}
+
+kwi_signature_slot *kwi_signature_pool_find(const char *code)
+{
+    return slot_of(kwi_text_set_find(&slots, code, kwi_text_hash(code)));
 }
 
 kw_status kwi_signature_pool_get(const char *code, kwi_signature_slot **out_slot, kw_error *err)

@@ -26,6 +26,8 @@ typedef struct kwi_signature_slot {
 // Finds or makes the slot of a code; NULL stands for "no C form". One reference for the caller.
 kw_status kwi_signature_pool_get(const char *code, kwi_signature_slot **out_slot, kw_error *err)
     KWI_REQUIRES(kwi_role_writer);
+// The slot of a code that is in use; no reference.
+kwi_signature_slot *kwi_signature_pool_find(const char *code) KWI_REQUIRES(kwi_role_writer);
 void kwi_signature_pool_put(kwi_signature_slot *slot) KWI_REQUIRES(kwi_role_writer);
 
 // The boxing entry of a slot: what entries of boxed kernels call.

@@ -83,7 +83,7 @@ static void release_names(const kw_table *table, kwi_registration **dead)
 {
     for (unsigned i = 0; i < table->entry_count; i++) {
         kwi_kernel *kernel = (kwi_kernel *)(uintptr_t)kwi_kernel_of(table->entries[i].kernel);
-        if (kernel->registration.owner != NULL) {
+        if (kernel->registration.owner != 0) {
             kwi_registration_release(&kernel->registration, dead);
         }
     }

@@ -44,8 +44,9 @@ static void add_name(alias_set *set, kw_text_view name)
 
 static kwi_lexer open_alias(const kw_type *type)
 {
+    const kwi_extent alias = kwi_type_more_of(type)->alias;
     kwi_lexer lexer;
-    kwi_lexer_init(&lexer, kwi_type_text(type) + type->alias.offset, type->alias.length);
+    kwi_lexer_init(&lexer, kwi_type_text(type) + alias.offset, alias.length);
     (void)kwi_lexer_next(&lexer); // the parenthesis, or the mark of an anonymous one
     return lexer;
 }
@@ -89,16 +90,21 @@ static int order_sets(const alias_set *a, const alias_set *b)
     return (int)a->count - (int)b->count;
 }
 
+static int alias_length(const kw_type *type)
+{
+    return kwi_type_more_of(type)->alias.length;
+}
+
 static bool is_anonymous(const kw_type *type)
 {
-    return type->alias.length == 1;
+    return alias_length(type) == 1;
 }
 
 int kwi_alias_order(const kw_type *a, const kw_type *b)
 {
-    bool sets = a->alias.length > 1 && b->alias.length > 1;
+    bool sets = alias_length(a) > 1 && alias_length(b) > 1;
     if (!sets || a->written != b->written) {
-        return sets ? a->written - b->written : a->alias.length - b->alias.length;
+        return sets ? a->written - b->written : alias_length(a) - alias_length(b);
     }
     alias_set before_a;
     alias_set before_b;
@@ -120,7 +126,7 @@ static void print_set(const alias_set *set, kwi_text *text)
 
 void kwi_alias_print(const kw_type *type, kwi_text *text)
 {
-    if (type->alias.length == 0) {
+    if (alias_length(type) == 0) {
         return;
     }
     if (is_anonymous(type)) {

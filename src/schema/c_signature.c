@@ -145,7 +145,7 @@ kw_status kwi_schema_signature(const kw_schema *schema, char *buffer, size_t siz
         return KW_NOT_SUPPORTED;
     }
     for (uint32_t i = 0; i < schema->arg_count; i++) {
-        kwi_text_add_string(&text, forms[argument_form(&schema->types[i])].letters);
+        kwi_text_add_string(&text, forms[argument_form(&kwi_schema_types(schema)[i])].letters);
     }
     kwi_text_add_string(&text, ">");
     for (uint32_t i = 0; i < schema->return_count; i++) {

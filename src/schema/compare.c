@@ -23,12 +23,12 @@ typedef struct place {
 static void add_place(const place *at, bool named)
 {
     const kw_schema *schema = at->expected;
-    const kwi_extent name = schema->args[at->index].name;
+    const kw_text_view name = kwi_schema_arg_name(schema, at->index);
     bool is_return = at->index >= schema->arg_count;
     uint32_t number = at->index + 1 - (is_return ? schema->arg_count : 0);
     kwi_text_add(at->reason, "%s %u", is_return ? "return" : "argument", (unsigned)number);
     if (named && name.length > 0) {
-        kwi_text_add(at->reason, " \"%.*s\"", (int)name.length, schema->text + name.offset);
+        kwi_text_add(at->reason, " \"%.*s\"", (int)name.length, name.data);
     }
     kwi_text_add(at->reason, ": ");
 }
@@ -51,19 +51,19 @@ static bool fail(const place *at, bool named, const char *what, print_side *prin
 
 static void print_annotated(const kw_schema *schema, uint32_t index, kwi_text *text)
 {
-    kwi_type_print(&schema->types[index], true, text);
+    kwi_type_print(&kwi_schema_types(schema)[index], true, text);
 }
 
 static void print_plain(const kw_schema *schema, uint32_t index, kwi_text *text)
 {
-    kwi_type_print(&schema->types[index], false, text);
+    kwi_type_print(&kwi_schema_types(schema)[index], false, text);
 }
 
 static void print_name(const kw_schema *schema, uint32_t index, kwi_text *text)
 {
-    const kwi_extent name = schema->args[index].name;
+    const kw_text_view name = kwi_schema_arg_name(schema, index);
     if (name.length > 0) {
-        kwi_text_add(text, "\"%.*s\"", (int)name.length, schema->text + name.offset);
+        kwi_text_add(text, "\"%.*s\"", (int)name.length, name.data);
     } else {
         kwi_text_add(text, "none");
     }
@@ -71,7 +71,7 @@ static void print_name(const kw_schema *schema, uint32_t index, kwi_text *text)
 
 static void print_default(const kw_schema *schema, uint32_t index, kwi_text *text)
 {
-    if (schema->args[index].default_text.length > 0) {
+    if (kwi_schema_arg_default(schema, index).length > 0) {
         kwi_default_print(schema, index, text);
     } else {
         kwi_text_add(text, "none");
@@ -80,15 +80,14 @@ static void print_default(const kw_schema *schema, uint32_t index, kwi_text *tex
 
 static void print_keyword(const kw_schema *schema, uint32_t index, kwi_text *text)
 {
-    kwi_text_add(text, schema->args[index].keyword_only ? "keyword-only" : "positional");
+    kwi_text_add(text, kwi_schema_is_keyword(schema, index) ? "keyword-only" : "positional");
 }
 
 static bool name_equal(const place *at)
 {
-    const kwi_extent a = at->expected->args[at->index].name;
-    const kwi_extent b = at->found->args[at->index].name;
-    return a.length == b.length &&
-           memcmp(at->expected->text + a.offset, at->found->text + b.offset, a.length) == 0;
+    const kw_text_view a = kwi_schema_arg_name(at->expected, at->index);
+    const kw_text_view b = kwi_schema_arg_name(at->found, at->index);
+    return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);
 }
 
 // By value. Long repetitions of one constant are compared by it.
@@ -115,7 +114,7 @@ static bool argument_equal(const place *at)
 {
     const kw_schema *a = at->expected;
     const kw_schema *b = at->found;
-    if (!kwi_type_equal(&a->types[at->index], &b->types[at->index])) {
+    if (!kwi_type_equal(&kwi_schema_types(a)[at->index], &kwi_schema_types(b)[at->index])) {
         return fail(at, true, "type ", print_annotated);
     }
     if (!name_equal(at)) {
@@ -124,7 +123,7 @@ static bool argument_equal(const place *at)
     if (at->index < a->arg_count && !default_equal(at)) {
         return fail(at, true, "default ", print_default);
     }
-    if (a->args[at->index].keyword_only != b->args[at->index].keyword_only) {
+    if (kwi_schema_is_keyword(a, at->index) != kwi_schema_is_keyword(b, at->index)) {
         return fail(at, true, "", print_keyword);
     }
     return true;
@@ -132,7 +131,8 @@ static bool argument_equal(const place *at)
 
 static bool argument_compatible(const place *at)
 {
-    return kwi_type_compatible(&at->expected->types[at->index], &at->found->types[at->index]) ||
+    return kwi_type_compatible(&kwi_schema_types(at->expected)[at->index],
+                               &kwi_schema_types(at->found)[at->index]) ||
            fail(at, true, "type ", print_plain);
 }
 
@@ -156,9 +156,10 @@ static bool mark_equal(bool expected, bool found, const char *word, kwi_text *re
 
 static bool header_equal(const kw_schema *a, const kw_schema *b, kwi_text *reason)
 {
-    if (strcmp(a->name, b->name) != 0) {
+    if (strcmp(kwi_schema_name(a), kwi_schema_name(b)) != 0) {
         if (reason != NULL) {
-            kwi_text_add(reason, "name %s expected, %s found", a->name, b->name);
+            kwi_text_add(reason, "name %s expected, %s found", kwi_schema_name(a),
+                         kwi_schema_name(b));
         }
         return false;
     }

@@ -44,19 +44,18 @@ static uint32_t count_elements(kwi_default *reader)
 bool kwi_default_open(const kw_schema *schema, uint32_t arg_index, kwi_default *out_default)
 {
     KWI_ASSERT(arg_index < schema->arg_count);
-    const kwi_extent written = schema->args[arg_index].default_text;
-    const kw_type *type = &schema->types[arg_index];
+    const kw_text_view written = kwi_schema_arg_default(schema, arg_index);
+    const kw_type *type = &kwi_schema_types(schema)[arg_index];
     if (written.length == 0) {
         return false;
     }
-    const char *text = schema->text + written.offset;
     *out_default = (kwi_default){.count = 1};
-    kwi_lexer_init(&out_default->lexer, text, written.length);
+    kwi_lexer_init(&out_default->lexer, written.data, (uint32_t)written.length);
     out_default->lexer.nesting = 1; // of the arguments' parenthesis, where a newline is a blank
     set_place(out_default, type);
-    out_default->repeated = out_default->is_list && text[0] != '[';
+    out_default->repeated = out_default->is_list && written.data[0] != '[';
     if (out_default->repeated) {
-        out_default->count = type->list_size;
+        out_default->count = kw_type_list_size(type);
     } else if (out_default->is_list) {
         out_default->count = count_elements(out_default);
     }

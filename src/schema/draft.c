@@ -54,28 +54,57 @@ bool kwi_draft_wrap(kwi_parser *parser, uint32_t offset, kw_type_kind kind, uint
     return kwi_draft_add(parser, offset, kind, &children, type);
 }
 
-static void place_roots(const kwi_draft *draft, kw_type *types, uint32_t *count)
+bool kwi_draft_has_more(const kwi_read_type *type)
 {
-    for (uint32_t i = 0; i < draft->arg_count; i++) {
-        types[*count] = draft->types[draft->arg_types[i]].type;
-        types[(*count)++].index = draft->arg_types[i];
-    }
-    for (uint32_t i = 0; i < draft->return_count; i++) {
-        types[*count] = draft->types[draft->return_types[i]].type;
-        types[(*count)++].index = draft->return_types[i];
+    return type->sized || type->more.alias.length > 0 || type->more.name.length > 0;
+}
+
+// Where nodes go, and how many of each are there.
+typedef struct placing {
+    const kwi_draft *draft;
+    kw_type *types;
+    kwi_type_more *more;
+    uint32_t count;
+    uint32_t more_count;
+} placing;
+
+// Puts a node behind the others. Until its children are placed, its `index` and `first_child` are
+// those of the draft.
+static void place(placing *to, uint16_t drafted)
+{
+    const kwi_read_type *read = &to->draft->types[drafted].type;
+    kw_type *type = &to->types[to->count++];
+    *type = (kw_type){.kind = read->kind & 0x3fU,
+                      .index = drafted & 0x3ffU,
+                      .first_child = read->first_child & 0x3ffU,
+                      .sized = read->sized,
+                      .written = read->written,
+                      .child_count = read->child_count & 0x3ffU};
+    if (kwi_draft_has_more(read)) {
+        to->more[to->more_count++] = read->more;
+        type->more = to->more_count & 0x3ffU;
     }
 }
 
-// Until a node's children are placed, its `index` and `first_child` are those of the draft.
-static void place_children(const kwi_draft *draft, kw_type *types, uint32_t place, uint32_t *count)
+static void place_roots(placing *to)
 {
-    uint16_t child = types[place].first_child;
-    types[place].index = (uint16_t)place;
-    types[place].first_child = (uint16_t)*count;
-    for (uint32_t i = 0; i < types[place].child_count; i++) {
-        types[*count] = draft->types[child].type;
-        types[(*count)++].index = child;
-        child = draft->types[child].next;
+    for (uint32_t i = 0; i < to->draft->arg_count; i++) {
+        place(to, to->draft->arg_types[i]);
+    }
+    for (uint32_t i = 0; i < to->draft->return_count; i++) {
+        place(to, to->draft->return_types[i]);
+    }
+}
+
+static void place_children(placing *to, uint32_t at)
+{
+    kw_type *parent = &to->types[at];
+    uint16_t child = parent->first_child;
+    parent->index = at & 0x3ffU;
+    parent->first_child = to->count & 0x3ffU;
+    for (uint32_t i = 0; i < parent->child_count; i++) {
+        place(to, child);
+        child = to->draft->types[child].next;
     }
 }
 
@@ -102,36 +131,38 @@ static bool find_place(const kw_type *members, uint32_t sorted, const kw_type *m
 }
 
 // Sorts a union's members, each once. Below them everything is in its place.
-static void order_members(kw_type *types, const kw_type *parent, uint16_t *out_count)
+static void order_members(kw_type *types, kw_type *parent)
 {
     kw_type *members = types + parent->first_child;
     uint32_t sorted = 0;
     for (uint32_t i = 0; i < parent->child_count; i++) {
-        uint32_t place = 0;
-        if (!find_place(members, sorted, &members[i], &place)) {
+        uint32_t at = 0;
+        if (!find_place(members, sorted, &members[i], &at)) {
             continue;
         }
         const kw_type member = members[i];
-        memmove(&members[place + 1], &members[place], (sorted - place) * sizeof *members);
-        members[place] = member;
+        memmove(&members[at + 1], &members[at], (sorted - at) * sizeof *members);
+        members[at] = member;
         sorted++;
-        for (uint32_t k = place; k < sorted; k++) {
-            members[k].index = (uint16_t)(parent->first_child + k);
+        for (uint32_t k = at; k < sorted; k++) {
+            members[k].index = (parent->first_child + k) & 0x3ffU;
         }
     }
-    *out_count = (uint16_t)sorted;
+    parent->child_count = sorted & 0x3ffU;
 }
 
-void kwi_draft_place(const kwi_draft *draft, kw_type *types)
+void kwi_draft_place(const kwi_draft *draft, kw_schema *schema)
 {
-    uint32_t count = 0;
-    place_roots(draft, types, &count);
-    for (uint32_t place = 0; place < count; place++) {
-        place_children(draft, types, place, &count);
+    placing to = {.draft = draft,
+                  .types = (kw_type *)(uintptr_t)kwi_schema_types(schema),
+                  .more = (kwi_type_more *)(uintptr_t)kwi_schema_more(schema)};
+    place_roots(&to);
+    for (uint32_t at = 0; at < to.count; at++) {
+        place_children(&to, at);
     }
-    for (uint32_t place = count; place-- > 0;) {
-        if (types[place].kind == KW_TYPE_UNION) {
-            order_members(types, &types[place], &types[place].child_count);
+    for (uint32_t at = to.count; at-- > 0;) {
+        if (to.types[at].kind == KW_TYPE_UNION) {
+            order_members(to.types, &to.types[at]);
         }
     }
 }

@@ -33,7 +33,7 @@ static bool set(kwi_parser *parser)
     return true;
 }
 
-bool kwi_parse_alias(kwi_parser *parser, kw_type *type)
+bool kwi_parse_alias(kwi_parser *parser, kwi_read_type *type)
 {
     uint32_t offset = parser->token.offset;
     if (kwi_parser_take(parser, '!')) {
@@ -52,6 +52,6 @@ bool kwi_parse_alias(kwi_parser *parser, kw_type *type)
     } else {
         return true;
     }
-    type->alias = kwi_parser_extent(parser, offset);
+    type->more.alias = kwi_parser_extent(parser, offset);
     return true;
 }

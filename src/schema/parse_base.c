@@ -122,7 +122,7 @@ static bool class_type(kwi_parser *parser, uint16_t *out_type)
             return false;
         }
     }
-    kwi_draft_node(parser, *out_type)->type.name = kwi_parser_extent(parser, offset);
+    kwi_draft_node(parser, *out_type)->type.more.name = kwi_parser_extent(parser, offset);
     return true;
 }
 
@@ -181,9 +181,9 @@ static bool word(kwi_parser *parser, uint16_t *out_type)
         return false;
     }
     (void)kwi_parser_take(parser, token.kind);
-    kw_type *read = &kwi_draft_node(parser, *out_type)->type;
+    kwi_read_type *read = &kwi_draft_node(parser, *out_type)->type;
     if (kind == KW_TYPE_VARIABLE) {
-        read->name = kwi_parser_extent(parser, token.offset);
+        read->more.name = kwi_parser_extent(parser, token.offset);
     }
     return kwi_parse_alias(parser, read);
 }

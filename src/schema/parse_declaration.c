@@ -100,7 +100,7 @@ static bool argument(kwi_parser *parser, argument_rules *rules)
 {
     kwi_draft *draft = parser->draft;
     uint32_t offset = parser->token.offset;
-    kwi_argument read = {.keyword_only = rules->keyword_only};
+    kwi_argument read = {.name = {0, 0}};
     uint16_t type = 0;
     if (!kwi_parse_type(parser, &type)) {
         return false;
@@ -135,9 +135,19 @@ static bool vararg(kwi_parser *parser, const argument_rules *rules)
     return kwi_parser_expect(parser, ')', "')' after \"...\"");
 }
 
+// Behind "*"; a second one changes nothing.
+static void note_keywords(kwi_draft *draft, argument_rules *rules)
+{
+    if (!rules->keyword_only) {
+        rules->keyword_only = true;
+        draft->keyword_from = draft->arg_count;
+    }
+}
+
 static bool arguments(kwi_parser *parser)
 {
     argument_rules rules = {.keyword_only = false};
+    parser->draft->keyword_from = KWI_SCHEMA_ARGS_MAX;
     if (!kwi_parser_expect(parser, '(', "'('")) {
         return false;
     }
@@ -149,7 +159,7 @@ static bool arguments(kwi_parser *parser)
             return vararg(parser, &rules);
         }
         if (kwi_parser_take(parser, '*')) {
-            rules.keyword_only = true;
+            note_keywords(parser->draft, &rules);
         } else if (!argument(parser, &rules)) {
             return false;
         }
@@ -161,7 +171,7 @@ static bool result(kwi_parser *parser)
 {
     kwi_draft *draft = parser->draft;
     uint32_t offset = parser->token.offset;
-    kwi_argument read = {.keyword_only = false};
+    kwi_argument read = {.name = {0, 0}};
     uint16_t type = 0;
     if (kwi_parser_take(parser, KWI_TOKEN_DOTS)) {
         draft->varret = true;

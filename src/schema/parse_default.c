@@ -98,7 +98,7 @@ static bool list_element(kwi_parser *parser, constant_place place)
 }
 
 // A sized list may take one constant for all its elements, but no word.
-static bool list_default(kwi_parser *parser, const kw_type *list)
+static bool list_default(kwi_parser *parser, const kwi_read_type *list)
 {
     kw_type_kind kind = (kw_type_kind)kwi_draft_node(parser, list->first_child)->type.kind;
     const constant_place place = {.expected = kwi_type_kind_fake(kind),
@@ -165,9 +165,9 @@ static bool plain_default(kwi_parser *parser, kw_type_kind kind)
     }
 }
 
-static bool optional_default(kwi_parser *parser, const kw_type *optional)
+static bool optional_default(kwi_parser *parser, const kwi_read_type *optional)
 {
-    const kw_type *inside = &kwi_draft_node(parser, optional->first_child)->type;
+    const kwi_read_type *inside = &kwi_draft_node(parser, optional->first_child)->type;
     const constant_place place = {.expected = KW_TYPE_ANY,
                                   .scalar_types = inside->kind == KW_TYPE_SCALAR_TYPE};
     kwi_constant read = {.kind = KWI_CONSTANT_NONE};
@@ -176,7 +176,7 @@ static bool optional_default(kwi_parser *parser, const kw_type *optional)
 
 bool kwi_parse_default(kwi_parser *parser, uint16_t type, kwi_extent *out_text)
 {
-    const kw_type *root = &kwi_draft_node(parser, type)->type;
+    const kwi_read_type *root = &kwi_draft_node(parser, type)->type;
     uint32_t offset = parser->token.offset;
     bool parsed = false;
     if (root->kind == KW_TYPE_OPTIONAL) {

@@ -86,9 +86,9 @@ bool kwi_parse_type(kwi_parser *parser, uint16_t *out_type)
     if (!list_size(parser, &size) || !kwi_draft_wrap(parser, offset, KW_TYPE_LIST, out_type)) {
         return false;
     }
-    kw_type *read = &kwi_draft_node(parser, *out_type)->type;
+    kwi_read_type *read = &kwi_draft_node(parser, *out_type)->type;
     read->sized = true;
-    read->list_size = size;
+    read->more.list_size = size;
     return kwi_parse_alias(parser, read) &&
            (parser->token.kind != '?' || optional(parser, out_type));
 }

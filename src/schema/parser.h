@@ -15,12 +15,28 @@
 #include "schema/lexer.h"
 #include "schema/schema.h"
 
+// What is read of a node.
+typedef struct kwi_read_type {
+    uint8_t kind; // a kw_type_kind
+    bool sized;
+    bool written;
+    uint16_t first_child; // an index of the draft
+    uint16_t child_count;
+    kwi_type_more more;
+} kwi_read_type;
+
 // A node before it has its place: children are linked, and indices are those of the draft.
 typedef struct kwi_draft_type {
-    kw_type type;  // without `index`; `first_child` is an index of the draft
+    kwi_read_type type;
     uint16_t next; // the node's next sibling, if its parent has more children
     uint8_t height;
 } kwi_draft_type;
+
+// One argument or return, without its type. Extents lie in the schema's text.
+typedef struct kwi_argument {
+    kwi_extent name;         // absent: an unnamed return
+    kwi_extent default_text; // absent: none; a return has none
+} kwi_argument;
 
 // Parsing needs no memory: what is read lands in a draft on the stack, and is copied at the end.
 typedef struct kwi_draft {
@@ -31,6 +47,8 @@ typedef struct kwi_draft {
     uint32_t return_count;
     uint32_t extra; // offset of the first argument or return that is one too many
     uint32_t type_count;
+    uint32_t more_count;   // of them, nodes that have a kwi_type_more
+    uint32_t keyword_from; // the first argument behind "*"; KWI_SCHEMA_ARGS_MAX without one
     bool vararg;
     bool varret;
     kwi_argument args[KWI_SCHEMA_ARGS_MAX];
@@ -91,7 +109,7 @@ bool kwi_parse_type_inside(kwi_parser *parser, uint16_t *out_type);
 bool kwi_parse_base(kwi_parser *parser, uint16_t *out_type);
 
 // Reads an annotation behind a type, if there is one.
-bool kwi_parse_alias(kwi_parser *parser, kw_type *type);
+bool kwi_parse_alias(kwi_parser *parser, kwi_read_type *type);
 
 // Reads what follows "=" and checks it against the argument's type.
 bool kwi_parse_default(kwi_parser *parser, uint16_t type, kwi_extent *out_text);
@@ -117,7 +135,10 @@ bool kwi_draft_wrap(kwi_parser *parser, uint32_t offset, kw_type_kind kind, uint
 // Bytes of the whole name without blanks.
 size_t kwi_draft_name_length(const kwi_draft *draft);
 
-// Copies the nodes to where they belong, behind the head of a schema whose text is set.
-void kwi_draft_place(const kwi_draft *draft, kw_type *types);
+// Whether a node has what few have.
+bool kwi_draft_has_more(const kwi_read_type *type);
+
+// Copies the nodes to where they belong, in a schema of which all but the masks is set.
+void kwi_draft_place(const kwi_draft *draft, kw_schema *schema);
 
 #endif // KWI_SCHEMA_PARSER_H

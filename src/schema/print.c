@@ -11,13 +11,12 @@
 
 static void print_argument(const kw_schema *schema, uint32_t index, kwi_text *text)
 {
-    const kwi_argument *argument = &schema->args[index];
-    kwi_type_print(&schema->types[index], true, text);
-    if (argument->name.length > 0) {
-        kwi_text_add(text, " %.*s", (int)argument->name.length,
-                     schema->text + argument->name.offset);
+    const kw_text_view name = kwi_schema_arg_name(schema, index);
+    kwi_type_print(&kwi_schema_types(schema)[index], true, text);
+    if (name.length > 0) {
+        kwi_text_add(text, " %.*s", (int)name.length, name.data);
     }
-    if (argument->default_text.length > 0) {
+    if (kwi_schema_arg_default(schema, index).length > 0) {
         kwi_text_add(text, "=");
         kwi_default_print(schema, index, text);
     }
@@ -29,7 +28,7 @@ static void print_arguments(const kw_schema *schema, kwi_text *text)
     kwi_text_add(text, "(");
     for (uint32_t i = 0; i < schema->arg_count; i++) {
         kwi_text_add(text, "%s", i > 0 ? ", " : "");
-        if (schema->args[i].keyword_only && !keyword_only) {
+        if (kwi_schema_is_keyword(schema, i) && !keyword_only) {
             keyword_only = true;
             kwi_text_add(text, "*, ");
         }
@@ -70,7 +69,7 @@ size_t kw_schema_format(const kw_schema *schema, char *buffer, size_t size)
 {
     kwi_text text;
     kwi_text_init(&text, buffer, size);
-    kwi_text_add(&text, "%s", schema->name);
+    kwi_text_add(&text, "%s", kwi_schema_name(schema));
     print_arguments(schema, &text);
     print_returns(schema, &text);
     return text.wanted;

@@ -106,7 +106,7 @@ static bool is_printed_once(const kwi_default *reader, const kw_type *list)
 {
     kw_type_kind element = (kw_type_kind)kwi_type_child(list, 0)->kind;
     uint32_t shown = element == KW_TYPE_INT ? 1 : LIST_SHOWN;
-    return list->sized && reader->count == list->list_size && reader->count > shown &&
+    return list->sized && reader->count == kw_type_list_size(list) && reader->count > shown &&
            all_equal(*reader);
 }
 
@@ -127,7 +127,7 @@ void kwi_default_print(const kw_schema *schema, uint32_t arg_index, kwi_text *te
     if (!kwi_default_open(schema, arg_index, &reader)) {
         return;
     }
-    if (reader.is_list && !is_printed_once(&reader, &schema->types[arg_index])) {
+    if (reader.is_list && !is_printed_once(&reader, &kwi_schema_types(schema)[arg_index])) {
         print_list(&reader, text);
         return;
     }

@@ -22,7 +22,7 @@ static void print_members(const kw_type *type, bool annotated, kwi_text *text)
 static void print_suffix(const kw_type *type, kwi_text *text)
 {
     if (type->sized) {
-        kwi_text_add(text, "[%u]", (unsigned)type->list_size);
+        kwi_text_add(text, "[%u]", (unsigned)kw_type_list_size(type));
     } else {
         kwi_text_add(text, type->kind == KW_TYPE_LIST ? "[]" : "?");
     }

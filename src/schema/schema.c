@@ -30,17 +30,11 @@ static bool is_of(const kw_type *type, kw_type_kind kind, bool lists)
 
 static void set_masks(kw_schema *schema)
 {
+    const kw_type *types = kwi_schema_types(schema);
     for (uint32_t i = 0; i < schema->arg_count; i++) {
         uint64_t bit = UINT64_C(1) << i;
-        schema->tensor_mask |= is_of(&schema->types[i], KW_TYPE_TENSOR, true) ? bit : 0;
-        schema->generator_mask |= is_of(&schema->types[i], KW_TYPE_GENERATOR, false) ? bit : 0;
-    }
-}
-
-static void set_written(const kw_schema *schema, kwi_argument *args)
-{
-    for (uint32_t i = 0; i < (uint32_t)schema->arg_count + schema->return_count; i++) {
-        args[i].written = kwi_type_is_written(&schema->types[i]);
+        schema->tensor_mask |= is_of(&types[i], KW_TYPE_TENSOR, true) ? bit : 0;
+        schema->generator_mask |= is_of(&types[i], KW_TYPE_GENERATOR, false) ? bit : 0;
     }
 }
 
@@ -63,40 +57,77 @@ static void write_name(char *buffer, size_t size, const kwi_draft *draft, const 
     KWI_ASSERT(name.length + 1 == size);
 }
 
-// The block holds the schema, its types, its arguments and returns, its name and its text, in this
-// order.
-static kw_schema *build(const kwi_draft *draft, const char *text, uint32_t text_length)
+static kwi_place place_of(const kwi_argument *argument)
 {
-    size_t types_bytes = draft->type_count * sizeof(kw_type);
-    size_t args_bytes = draft->arg_count * sizeof(kwi_argument);
-    size_t returns_bytes = draft->return_count * sizeof(kwi_argument);
-    size_t name_bytes = kwi_draft_name_length(draft) + 1;
-    size_t bytes = offsetof(kw_schema, types) + types_bytes + args_bytes + returns_bytes +
-                   name_bytes + text_length + 1;
-    kw_schema *schema = kwi_allocate(bytes);
-    if (schema == NULL) {
-        return NULL;
+    return (kwi_place){.name = argument->name.offset,
+                       .default_at = argument->default_text.offset,
+                       .default_length = argument->default_text.length};
+}
+
+static void set_places(kw_schema *schema, const kwi_draft *draft)
+{
+    kwi_place *places = (kwi_place *)(uintptr_t)kwi_schema_places(schema);
+    for (uint32_t i = 0; i < draft->arg_count; i++) {
+        *places++ = place_of(&draft->args[i]);
     }
-    kwi_argument *args = (kwi_argument *)(schema->types + draft->type_count);
-    char *name_copy = (char *)(args + draft->arg_count + draft->return_count);
-    char *text_copy = name_copy + name_bytes;
-    memcpy(args, draft->args, args_bytes);
-    memcpy(args + draft->arg_count, draft->returns, returns_bytes);
-    memcpy(text_copy, text, text_length);
-    write_name(name_copy, name_bytes, draft, text_copy);
-    schema->text = text_copy;
-    schema->name = name_copy;
-    schema->args = args;
+    for (uint32_t i = 0; i < draft->return_count; i++) {
+        *places++ = place_of(&draft->returns[i]);
+    }
+}
+
+static uint32_t count_more(const kwi_draft *draft)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < draft->type_count; i++) {
+        count += kwi_draft_has_more(&draft->types[i].type) ? 1 : 0;
+    }
+    return count;
+}
+
+// Bytes up to the text.
+static size_t head_bytes(const kwi_draft *draft, uint32_t more_count)
+{
+    return KWI_SCHEMA_HEAD_BYTES + draft->type_count * sizeof(kw_type) +
+           more_count * sizeof(kwi_type_more) +
+           (draft->arg_count + draft->return_count) * sizeof(kwi_place) +
+           kwi_draft_name_length(draft) + 1;
+}
+
+static void fill_in(kw_schema *schema, const kwi_draft *draft, uint32_t more_count,
+                    const char *text, uint32_t text_length)
+{
     schema->text_length = text_length;
-    schema->bytes = (uint32_t)bytes;
+    schema->type_count = (uint16_t)draft->type_count;
+    schema->more_count = (uint16_t)more_count;
     schema->arg_count = (uint8_t)draft->arg_count;
     schema->return_count = (uint8_t)draft->return_count;
+    schema->keyword_from = (uint8_t)draft->keyword_from;
     schema->vararg = draft->vararg;
     schema->varret = draft->varret;
-    kwi_draft_place(draft, schema->types);
+    set_places(schema, draft);
+    char *name = (char *)(uintptr_t)kwi_schema_name(schema);
+    size_t name_bytes = kwi_draft_name_length(draft) + 1;
+    write_name(name, name_bytes, draft, text);
+    memcpy(name + name_bytes, text, text_length);
+    kwi_draft_place(draft, schema);
     set_masks(schema);
-    set_written(schema, args);
-    return schema;
+}
+
+static bool build(const kwi_draft *draft, const char *text, uint32_t text_length,
+                  kwi_schema_room *room)
+{
+    uint32_t more_count = count_more(draft);
+    size_t bytes = room->before + head_bytes(draft, more_count) + text_length + 1;
+    if (room->behind > 0) {
+        bytes = (bytes + 7) / 8 * 8 + room->behind;
+    }
+    room->block = kwi_allocate(bytes);
+    if (room->block == NULL) {
+        return false;
+    }
+    kw_schema *schema = (kw_schema *)(void *)((char *)room->block + room->before);
+    fill_in(schema, draft, more_count, text, text_length);
+    return true;
 }
 
 static kw_status fail_length(kw_error *err)
@@ -107,14 +138,10 @@ static kw_status fail_length(kw_error *err)
     return KW_MALFORMED_SCHEMA;
 }
 
-kw_status kw_schema_parse_bytes(const char *text, size_t length, kw_schema **out_schema,
-                                kw_error *err)
+static kw_status parse(const char *text, size_t length, kwi_schema_room *room, kw_error *err)
 {
     kwi_parser parser;
     kwi_draft draft;
-    if (text == NULL || out_schema == NULL) {
-        return kwi_fail(err, KW_INVALID_ARGUMENT, "the schema is NULL, or has nowhere to go");
-    }
     if (length > KWI_SCHEMA_TEXT_MAX) {
         return fail_length(err);
     }
@@ -122,12 +149,27 @@ kw_status kw_schema_parse_bytes(const char *text, size_t length, kw_schema **out
     if (!kwi_parse_declaration(&parser)) {
         return parser.status;
     }
-    kw_schema *schema = build(&draft, text + parser.start, parser.end - parser.start);
-    if (schema == NULL) {
-        return kwi_fail_memory(err);
+    bool built = build(&draft, text + parser.start, parser.end - parser.start, room);
+    return built ? KW_OK : kwi_fail_memory(err);
+}
+
+static kw_status fail_null(kw_error *err)
+{
+    return kwi_fail(err, KW_INVALID_ARGUMENT, "the schema is NULL, or has nowhere to go");
+}
+
+kw_status kw_schema_parse_bytes(const char *text, size_t length, kw_schema **out_schema,
+                                kw_error *err)
+{
+    if (text == NULL || out_schema == NULL) {
+        return fail_null(err);
     }
-    *out_schema = schema;
-    return KW_OK;
+    kwi_schema_room room = {.before = 0};
+    kw_status status = parse(text, length, &room, err);
+    if (status == KW_OK) {
+        *out_schema = room.block;
+    }
+    return status;
 }
 
 kw_status kw_schema_parse(const char *text, kw_schema **out_schema, kw_error *err)
@@ -136,37 +178,43 @@ kw_status kw_schema_parse(const char *text, kw_schema **out_schema, kw_error *er
     return kw_schema_parse_bytes(text, length, out_schema, err);
 }
 
+kw_status kwi_schema_parse_within(const char *text, kwi_schema_room *room, kw_error *err)
+{
+    return text != NULL ? parse(text, strnlen(text, KWI_SCHEMA_TEXT_MAX + 1), room, err)
+                        : fail_null(err);
+}
+
 void kw_schema_destroy(kw_schema *take_schema)
 {
     if (take_schema != NULL) {
-        kwi_free(take_schema, take_schema->bytes);
+        kwi_free(take_schema, kwi_schema_bytes(take_schema));
     }
 }
 
 const char *kw_schema_name(const kw_schema *schema)
 {
-    return schema->name;
+    return kwi_schema_name(schema);
 }
 
 static kw_text_view name_part(const kw_schema *schema, kwi_span part)
 {
-    return (kw_text_view){.data = part.length > 0 ? schema->name + part.offset : NULL,
+    return (kw_text_view){.data = part.length > 0 ? kwi_schema_name(schema) + part.offset : NULL,
                           .length = part.length};
 }
 
 kw_text_view kw_schema_namespace(const kw_schema *schema)
 {
-    return name_part(schema, kwi_name_split(schema->name).ns);
+    return name_part(schema, kwi_name_split(kwi_schema_name(schema)).ns);
 }
 
 kw_text_view kw_schema_base_name(const kw_schema *schema)
 {
-    return name_part(schema, kwi_name_split(schema->name).base);
+    return name_part(schema, kwi_name_split(kwi_schema_name(schema)).base);
 }
 
 kw_text_view kw_schema_overload(const kw_schema *schema)
 {
-    return name_part(schema, kwi_name_split(schema->name).overload);
+    return name_part(schema, kwi_name_split(kwi_schema_name(schema)).overload);
 }
 
 uint32_t kw_schema_arg_count(const kw_schema *schema)
@@ -200,21 +248,39 @@ size_t kw_schema_c_signature(const kw_schema *schema, char *buffer, size_t size)
     return text.wanted;
 }
 
-static kw_text_view piece(const kw_schema *schema, kwi_extent extent)
+kw_text_view kwi_schema_arg_name(const kw_schema *schema, uint32_t index)
 {
-    return (kw_text_view){.data = extent.length > 0 ? schema->text + extent.offset : NULL,
-                          .length = extent.length};
+    uint16_t at = kwi_schema_places(schema)[index].name;
+    if (at == 0) {
+        return (kw_text_view){.data = NULL}; // the text begins with the operator's name
+    }
+    const char *name = kwi_schema_text(schema) + at;
+    size_t length = 1;
+    while (kwi_name_continues_with(name[length])) {
+        length++;
+    }
+    return (kw_text_view){.data = name, .length = length};
+}
+
+kw_text_view kwi_schema_arg_default(const kw_schema *schema, uint32_t index)
+{
+    const kwi_place *place = &kwi_schema_places(schema)[index];
+    bool has_default = place->default_length > 0;
+    return (kw_text_view){.data = has_default ? kwi_schema_text(schema) + place->default_at : NULL,
+                          .length = place->default_length};
 }
 
 static kw_argument describe(const kw_schema *schema, uint32_t index)
 {
-    const kwi_argument *argument = &schema->args[index];
-    return (kw_argument){.type = &schema->types[index],
-                         .name = piece(schema, argument->name),
-                         .default_text = piece(schema, argument->default_text),
-                         .keyword_only = argument->keyword_only,
-                         .written = argument->written,
-                         .out = argument->keyword_only && argument->written};
+    const kw_type *type = &kwi_schema_types(schema)[index];
+    bool is_keyword = kwi_schema_is_keyword(schema, index);
+    bool is_written = kwi_type_is_written(type);
+    return (kw_argument){.type = type,
+                         .name = kwi_schema_arg_name(schema, index),
+                         .default_text = kwi_schema_arg_default(schema, index),
+                         .keyword_only = is_keyword,
+                         .written = is_written,
+                         .out = is_keyword && is_written};
 }
 
 kw_argument kw_schema_arg(const kw_schema *schema, uint32_t index)

@@ -91,17 +91,23 @@ kw_type_kind kwi_type_kind_fake(kw_type_kind kind)
 static const kw_schema *schema_of(const kw_type *type)
 {
     const char *types = (const char *)(type - type->index);
-    return (const kw_schema *)(const void *)(types - offsetof(kw_schema, types));
+    return (const kw_schema *)(const void *)(types - KWI_SCHEMA_HEAD_BYTES);
 }
 
 const char *kwi_type_text(const kw_type *type)
 {
-    return schema_of(type)->text;
+    return kwi_schema_text(schema_of(type));
+}
+
+const kwi_type_more *kwi_type_more_of(const kw_type *type)
+{
+    static const kwi_type_more nothing;
+    return type->more != 0 ? &kwi_schema_more(schema_of(type))[type->more - 1] : &nothing;
 }
 
 bool kwi_type_is_written(const kw_type *type)
 {
-    while (type->alias.length == 0 &&
+    while (kwi_type_more_of(type)->alias.length == 0 &&
            (type->kind == KW_TYPE_LIST || type->kind == KW_TYPE_OPTIONAL)) {
         type = kwi_type_child(type, 0);
     }
@@ -131,7 +137,7 @@ bool kw_type_is_sized(const kw_type *type)
 
 uint32_t kw_type_list_size(const kw_type *type)
 {
-    return type->sized ? type->list_size : 0;
+    return type->sized ? kwi_type_more_of(type)->list_size : 0;
 }
 
 static kw_text_view view(const kw_type *type, kwi_extent extent)
@@ -144,10 +150,10 @@ static kw_text_view view(const kw_type *type, kwi_extent extent)
 kw_text_view kw_type_name(const kw_type *type)
 {
     bool named = type->kind == KW_TYPE_CLASS || type->kind == KW_TYPE_VARIABLE;
-    return named ? view(type, type->name) : (kw_text_view){.data = NULL};
+    return named ? view(type, kwi_type_more_of(type)->name) : (kw_text_view){.data = NULL};
 }
 
 kw_text_view kw_type_alias(const kw_type *type)
 {
-    return view(type, type->alias);
+    return view(type, kwi_type_more_of(type)->alias);
 }

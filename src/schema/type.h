@@ -52,31 +52,40 @@ typedef struct kwi_extent {
     uint16_t length;
 } kwi_extent;
 
+// What few nodes have.
+typedef struct kwi_type_more {
+    union {
+        uint32_t list_size; // of a sized list, which may be 0; 0 of other lists
+        kwi_extent name;    // of a class or a type variable
+    };
+    kwi_extent alias; // with its parentheses, or "!"
+} kwi_type_more;
+
 // T1  The nodes of a schema lie in one array; `index` is a node's place in it. The first ones are
 //     the types of the arguments, then of the returns, in order.
 // T2  The children of a node lie side by side, behind the node.
 // T3  The members of a union are in the order of kwi_type_order(), each once.
 // T4  A list with a size is the type of an argument or return, or an optional's that is one.
 struct kw_type {
-    uint8_t kind;     // a kw_type_kind: the *real* type
-    bool sized : 1;   // of a list
-    bool written : 1; // its own annotation has "!"
-    uint16_t index;
-    uint16_t first_child; // an index
-    uint16_t child_count;
-    union {
-        uint32_t list_size; // of a sized list, which may be 0; 0 of other lists
-        kwi_extent name;    // of a class or a type variable
-    };
-    kwi_extent alias; // with its parentheses, or "!"
+    uint16_t kind : 6; // a kw_type_kind: the *real* type
+    uint16_t index : 10;
+    uint16_t first_child : 10; // an index
+    uint16_t sized : 1;        // of a list
+    uint16_t written : 1;      // its own annotation has "!"
+    uint16_t child_count : 10;
+    uint16_t more : 10; // number of its kwi_type_more in the schema, counted from 1; 0: it has none
 };
 
-_Static_assert(sizeof(kw_type) == 16, "memory of an operator: one node for each part of a type");
+_Static_assert(sizeof(kw_type) == 8, "memory of an operator: one node for each part of a type");
+_Static_assert(KWI_TYPE_NODES_MAX < 1 << 10, "an index or count fits ten bits");
 
 static inline const kw_type *kwi_type_child(const kw_type *type, uint32_t index)
 {
-    return type + (type->first_child - type->index) + index;
+    return type + (type->first_child - type->index) + (int)index;
 }
+
+// All of it 0 where the node has none.
+const kwi_type_more *kwi_type_more_of(const kw_type *type);
 
 // The text of the schema that a type is part of.
 const char *kwi_type_text(const kw_type *type);

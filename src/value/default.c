@@ -140,7 +140,7 @@ kw_status kw_value_default(const kw_schema *schema, uint32_t arg_index, kw_value
     kwi_default reader;
     if (!kwi_default_open(schema, arg_index, &reader)) {
         return kwi_fail(err, KW_NOT_FOUND, "argument %u of `%s` has no default",
-                        (unsigned)arg_index + 1, schema->text);
+                        (unsigned)arg_index + 1, kwi_schema_text(schema));
     }
     if (reader.is_list) {
         return make_list(&reader, out_owned, err);

@@ -17,8 +17,9 @@ static kw_status fail_counts(const kw_schema *schema, const kw_frame *frame, kw_
 {
     return kwi_fail(err, KW_WRONG_VALUE,
                     "the frame has %u arguments and %u returns; `%s` takes %u and gives %u",
-                    (unsigned)frame->arg_count, (unsigned)frame->return_count, schema->text,
-                    (unsigned)schema->arg_count, (unsigned)schema->return_count);
+                    (unsigned)frame->arg_count, (unsigned)frame->return_count,
+                    kwi_schema_text(schema), (unsigned)schema->arg_count,
+                    (unsigned)schema->return_count);
 }
 
 // A count as the schema has it; "..." takes any number more.

@@ -65,10 +65,10 @@ static uint64_t start_until_it_succeeds(bool and_after)
 
 Test(startup, one_allocation_fails)
 {
-    cr_expect_gt(start_until_it_succeeds(false), 40);
+    cr_expect_gt(start_until_it_succeeds(false), 30);
 }
 
 Test(startup, all_from_one_on_fail)
 {
-    cr_expect_gt(start_until_it_succeeds(true), 40);
+    cr_expect_gt(start_until_it_succeeds(true), 30);
 }

@@ -39,7 +39,7 @@ static void clean_define(kwt_scene *scene)
 Test(transaction, define)
 {
     const kwt_step_plan plan = {know_names, step_define, clean_define, 0, NULL};
-    cr_expect_gt(kwt_fail_each(&plan), 10);
+    cr_expect_gt(kwt_fail_each(&plan), 8);
 }
 
 static kw_status step_impl(kwt_scene *scene)
@@ -94,7 +94,7 @@ static kw_status step_define_unsigned(kwt_scene *scene)
 Test(transaction, define_after_a_boxed_kernel)
 {
     const kwt_step_plan plan = {implement_boxed_f, step_define_unsigned, NULL, 0, NULL};
-    cr_expect_gt(kwt_fail_each(&plan), 8);
+    cr_expect_gt(kwt_fail_each(&plan), 6);
 }
 
 static void implement_plain_s(kwt_scene *scene)

@@ -62,7 +62,7 @@ Test(schema_limit, text_length_is_bounded)
     text[KWI_SCHEMA_TEXT_MAX] = '\0';
     kw_schema *schema = NULL;
     cr_assert_eq(kw_schema_parse(text, &schema, NULL), KW_OK);
-    cr_expect_str_eq(schema->text, "foo() -> ()");
+    cr_expect_str_eq(kwi_schema_text(schema), "foo() -> ()");
     kw_schema_destroy(schema);
     text[KWI_SCHEMA_TEXT_MAX] = ' ';
     text[KWI_SCHEMA_TEXT_MAX + 1] = '\0';
@@ -206,7 +206,7 @@ Test(schema_limit, operator_of_ordinary_size_takes_ordinary_memory)
                                  "int groups=1) -> Tensor",
                                  &schema, NULL),
                  KW_OK);
-    cr_expect_lt(schema->bytes, 512);
+    cr_expect_lt(kwi_schema_bytes(schema), 512);
     kw_schema_destroy(schema);
 }
 
@@ -218,7 +218,7 @@ Test(schema_limit, name_length_is_bounded)
     strcpy(text + KWI_NAME_MAX, "() -> ()");
     kw_schema *schema = NULL;
     cr_assert_eq(kw_schema_parse(text, &schema, NULL), KW_OK);
-    cr_expect_eq(strlen(schema->name), KWI_NAME_MAX);
+    cr_expect_eq(strlen(kwi_schema_name(schema)), KWI_NAME_MAX);
     kw_schema_destroy(schema);
     strcpy(text + KWI_NAME_MAX, "x() -> ()");
     text[KWI_NAME_MAX] = 'x';

@@ -216,7 +216,7 @@ Test(schema, views_lie_in_the_trimmed_text)
     kw_schema *schema =
         parse(" \n ns :: foo . out(Tensor(a ! -> a|b) x, float[2](c) k=[ 1, -2.5 ],"
               " *, str s='a b', Tensor!? y=None) -> (Tensor(a) first, int) # end\n");
-    cr_expect_str_eq(schema->text,
+    cr_expect_str_eq(kwi_schema_text(schema),
                      "ns :: foo . out(Tensor(a ! -> a|b) x, float[2](c) k=[ 1, -2.5 ],"
                      " *, str s='a b', Tensor!? y=None) -> (Tensor(a) first, int)");
     cr_assert_eq(kw_schema_arg_count(schema), 4);
@@ -243,8 +243,8 @@ static void expect_name(const char *text, const char *name, const char *ns, cons
                         const char *overload)
 {
     kw_schema *schema = parse(text);
-    cr_expect_str_eq(schema->name, name);
-    cr_expect_eq(kwi_name_check(schema->name, NULL), KW_OK);
+    cr_expect_str_eq(kwi_schema_name(schema), name);
+    cr_expect_eq(kwi_name_check(kwi_schema_name(schema), NULL), KW_OK);
     expect_view(kw_schema_namespace(schema), ns);
     expect_view(kw_schema_base_name(schema), base);
     expect_view(kw_schema_overload(schema), overload);
@@ -296,7 +296,7 @@ Test(schema, bytes_need_no_zero_behind_them)
     static const char text[] = {'f', 'o', 'o', '(', ')', ' ', '-', '>', ' ', 'i', 'n', 't', 'x'};
     kw_schema *schema = NULL;
     cr_assert_eq(kw_schema_parse_bytes(text, sizeof text - 1, &schema, NULL), KW_OK);
-    cr_expect_str_eq(schema->text, "foo() -> int");
+    cr_expect_str_eq(kwi_schema_text(schema), "foo() -> int");
     kw_schema_destroy(schema);
 }
 
