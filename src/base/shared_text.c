@@ -56,17 +56,55 @@ static shared_text *of_node(kwi_text_node *node)
     return (shared_text *)(void *)((char *)node - offsetof(shared_text, node));
 }
 
-const char *kwi_shared_text_get(const char *text)
+// guard: lock texts. Those that were asked for last: who registers carries the same file and a few
+// signatures again and again, and comparing takes less than hashing.
+#define RECENT_COUNT 2
+static shared_text *recent[RECENT_COUNT];
+
+static shared_text *find_recent(const char *text)
 {
+    for (unsigned i = 0; i < RECENT_COUNT; i++) {
+        if (recent[i] != NULL && strcmp(recent[i]->text, text) == 0) {
+            return recent[i];
+        }
+    }
+    return NULL;
+}
+
+static void forget_recent(const shared_text *text)
+{
+    for (unsigned i = 0; i < RECENT_COUNT; i++) {
+        recent[i] = recent[i] != text ? recent[i] : NULL;
+    }
+}
+
+// The text's record; NULL: no memory.
+static shared_text *find_or_make(const char *text)
+{
+    shared_text *found = find_recent(text);
+    if (found != NULL) {
+        return found;
+    }
     uint64_t hash = kwi_text_hash(text);
-    kwi_lock(KWI_LOCK_TEXTS);
     kwi_text_node *node = kwi_text_set_find(&texts, text, hash);
     node = node != NULL ? node : make(text, hash);
-    if (node != NULL) {
-        of_node(node)->reference_count++;
+    if (node == NULL) {
+        return NULL;
+    }
+    memmove(&recent[1], &recent[0], sizeof recent - sizeof recent[0]);
+    recent[0] = of_node(node);
+    return recent[0];
+}
+
+const char *kwi_shared_text_get(const char *text)
+{
+    kwi_lock(KWI_LOCK_TEXTS);
+    shared_text *shared = find_or_make(text);
+    if (shared != NULL) {
+        shared->reference_count++;
     }
     kwi_unlock(KWI_LOCK_TEXTS);
-    return node != NULL ? node->text : NULL;
+    return shared != NULL ? shared->text : NULL;
 }
 
 static shared_text *of_text(const char *text)
@@ -87,6 +125,7 @@ void kwi_shared_text_put(const char *text)
     shared_text *shared = of_text(text);
     kwi_lock(KWI_LOCK_TEXTS);
     if (--shared->reference_count == 0) {
+        forget_recent(shared);
         kwi_text_set_remove(&texts, &shared->node);
         kwi_number_take_back(shared->number);
         kwi_free(shared, bytes_of(strlen(shared->text)));

@@ -16,8 +16,8 @@ _Static_assert(KW_OPERATOR_NAME_BYTES == KWI_NAME_MAX + 1, "the public limit is 
 
 static bool is_span(const char *ns, const char *name, kwi_span span)
 {
-    return ns != NULL && strlen(ns) == span.length &&
-           strncmp(ns, name + span.offset, span.length) == 0;
+    return ns != NULL && strncmp(ns, name + span.offset, span.length) == 0 &&
+           ns[span.length] == '\0';
 }
 
 // The namespace of the library that a name lies in, as its dispatcher knows it; NULL: another one,
@@ -32,23 +32,44 @@ static const char *own_namespace(const kw_library *library, const char *name, kw
 static kw_status write_name(const char *ns, const char *rest, char *buffer, size_t size,
                             kw_error *err)
 {
-    kwi_text text;
-    kwi_text_init(&text, buffer, size);
-    if (ns != NULL) {
-        kwi_text_add_string(&text, ns);
-        kwi_text_add_string(&text, "::");
-    }
-    kwi_text_add_string(&text, rest);
-    if (text.wanted > KWI_NAME_MAX) {
+    size_t ns_length = ns != NULL ? strlen(ns) : 0;
+    size_t head_length = ns != NULL ? ns_length + 2 : 0;
+    size_t rest_length = strlen(rest);
+    if (head_length + rest_length > KWI_NAME_MAX) {
         return kwi_fail(err, KW_MALFORMED_NAME, "`%.64s...` is longer than %d bytes", rest,
                         KWI_NAME_MAX);
     }
-    if (text.wanted >= size) {
+    if (head_length + rest_length >= size) {
         return kwi_fail(err, KW_INVALID_ARGUMENT,
                         "the name of `%.64s` has %zu bytes with its end, the place for it %zu",
-                        rest, text.wanted + 1, size);
+                        rest, head_length + rest_length + 1, size);
     }
+    if (ns != NULL) {
+        memcpy(buffer, ns, ns_length);
+        memcpy(buffer + ns_length, "::", 2);
+    }
+    memcpy(buffer + head_length, rest, rest_length + 1);
     return KW_OK;
+}
+
+// Writes the full name. `*out_is_own`: it lies in the library's namespace, or that has none.
+static kw_status full_name(const kw_library *library, const char *name, char *buffer, size_t size,
+                           bool *out_is_own, kw_error *err)
+{
+    kwi_name parts;
+    kw_status status = kwi_name_parse(name, &parts, err);
+    if (status != KW_OK) {
+        return status;
+    }
+    const char *ns = own_namespace(library, name, parts);
+    if (ns == NULL && parts.ns.length == 0) {
+        return kwi_fail(err, KW_MALFORMED_NAME,
+                        "`%s` has no namespace, and library %s has none to add; write "
+                        "\"namespace::%s\"",
+                        name, library->name, name);
+    }
+    *out_is_own = ns != NULL || library->ns == NULL;
+    return write_name(ns, ns != NULL ? name + parts.base.offset : name, buffer, size, err);
 }
 
 kw_status kw_library_full_name(const kw_library *library, const char *name, char *out_name,
@@ -58,19 +79,8 @@ kw_status kw_library_full_name(const kw_library *library, const char *name, char
         return kwi_fail(err, KW_INVALID_ARGUMENT,
                         "a full name needs a library, a name and a place for it");
     }
-    kw_status status = kwi_name_check(name, err);
-    if (status != KW_OK) {
-        return status;
-    }
-    kwi_name parts = kwi_name_split(name);
-    const char *ns = own_namespace(library, name, parts);
-    if (ns == NULL && parts.ns.length == 0) {
-        return kwi_fail(err, KW_MALFORMED_NAME,
-                        "`%s` has no namespace, and library %s has none to add; write "
-                        "\"namespace::%s\"",
-                        name, library->name, name);
-    }
-    return write_name(ns, ns != NULL ? name + parts.base.offset : name, out_name, size, err);
+    bool is_own = false;
+    return full_name(library, name, out_name, size, &is_own, err);
 }
 
 kw_status kwi_library_full_name(const kw_library *library, const char *name, char *buffer,
@@ -79,11 +89,9 @@ kw_status kwi_library_full_name(const kw_library *library, const char *name, cha
     if (name == NULL) {
         return kwi_fail(err, KW_INVALID_ARGUMENT, "an operator needs a name");
     }
-    kw_status status = kw_library_full_name(library, name, buffer, size, err);
-    if (status != KW_OK || library->ns == NULL) {
-        return status;
-    }
-    if (own_namespace(library, name, kwi_name_split(name)) == NULL) {
+    bool is_own = false;
+    kw_status status = full_name(library, name, buffer, size, &is_own, err);
+    if (status == KW_OK && !is_own) {
         bool is_mapped = library->written_ns != NULL;
         return kwi_fail(err, KW_NAMESPACE_MISMATCH,
                         "`%s` lies outside namespace `%s`%s%s%s of library %s, created at %s:%u",
@@ -91,7 +99,7 @@ kw_status kwi_library_full_name(const kw_library *library, const char *name, cha
                         is_mapped ? library->written_ns : "", is_mapped ? "`," : "", library->name,
                         library->file, library->owner.line);
     }
-    return KW_OK;
+    return status;
 }
 
 kw_status kwi_library_map_schema(const kw_library *library, kw_schema **schema, kw_error *err)

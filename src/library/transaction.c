@@ -4,6 +4,7 @@
 // Threads: one thread at a time.
 // SPDX-License-Identifier: MIT
 
+#include <stddef.h>
 #include <string.h>
 
 #include <keyway/transaction.h>
@@ -14,8 +15,19 @@
 #include "registry/commit.h"
 #include "schema/name.h"
 
+// Names that changes borrow, one behind the other.
+typedef struct name_block {
+    struct name_block *older;
+    uint32_t bytes; // room for names
+    uint32_t used;  // of them
+    char names[];
+} name_block;
+
+#define NAME_BLOCK_BYTES_MAX 4096
+
 struct kw_transaction {
     kw_dispatcher *dispatcher;
+    name_block *names;
     kwi_change *changes;
     size_t count;
     size_t capacity;
@@ -44,10 +56,54 @@ const kwi_change *kwi_transaction_changes(const kw_transaction *tx, size_t *out_
     return tx->changes;
 }
 
+static size_t name_block_bytes(uint32_t room)
+{
+    return offsetof(name_block, names) + room;
+}
+
+// Makes room for a name: for nothing else in the first block, since many transactions have one
+// change.
+static bool make_name_room(kw_transaction *tx, uint32_t bytes)
+{
+    name_block *full = tx->names;
+    if (full != NULL && full->bytes - full->used >= bytes) {
+        return true;
+    }
+    uint32_t room = full != NULL ? full->bytes * 4 : bytes;
+    room = room < NAME_BLOCK_BYTES_MAX ? room : NAME_BLOCK_BYTES_MAX;
+    room = room > bytes ? room : bytes;
+    name_block *block = kwi_allocate(name_block_bytes(room));
+    if (block == NULL) {
+        return false;
+    }
+    block->older = full;
+    block->bytes = room;
+    tx->names = block;
+    return true;
+}
+
+// A copy of a name that lives as long as the transaction, the one of the change before if it is the
+// same; NULL: no memory.
+static const char *keep_name(kw_transaction *tx, const char *name)
+{
+    const kwi_change *last = tx->count > 0 ? &tx->changes[tx->count - 1] : NULL;
+    if (last != NULL && last->kind == KWI_CHANGE_IMPL && strcmp(last->name, name) == 0) {
+        return last->name;
+    }
+    uint32_t bytes = (uint32_t)strlen(name) + 1;
+    if (!make_name_room(tx, bytes)) {
+        return NULL;
+    }
+    name_block *block = tx->names;
+    block->used += bytes;
+    return memcpy(block->names + block->used - bytes, name, bytes);
+}
+
 static void free_transaction(kw_transaction *tx)
 {
-    for (size_t i = 0; i < tx->count; i++) {
-        kwi_free_string(tx->changes[i].name);
+    for (name_block *block = tx->names, *older; block != NULL; block = older) {
+        older = block->older;
+        kwi_free(block, name_block_bytes(block->bytes));
     }
     kwi_free(tx->changes, tx->capacity * sizeof *tx->changes);
     kwi_free(tx, sizeof *tx);
@@ -249,7 +305,7 @@ static kw_status stage_impl(kw_transaction *tx, kw_library *library, const char 
     }
     kwi_part *schema = kwi_kernel_part_of(made, KWI_PART_SCHEMA);
     status = schema != NULL ? kwi_library_map_schema(library, &schema->schema, err) : KW_OK;
-    char *copy = status == KW_OK ? kwi_copy_string(full) : NULL;
+    const char *copy = status == KW_OK ? keep_name(tx, full) : NULL;
     if (copy == NULL) {
         kwi_kernel_free(made);
         return status == KW_OK ? kwi_fail_memory(err) : status;

@@ -6,6 +6,8 @@
 
 #include "registry/change.h"
 
+#include <string.h>
+
 #include "base/assert.h"
 #include "base/memory.h"
 #include "base/shared_text.h"
@@ -96,14 +98,14 @@ static size_t position_of(const kwi_registration *registration) KWI_REQUIRES(kwi
                               kwi_registration_id(registration));
 }
 
-static kw_status add_to_owner(kwi_registration *registration, kw_error *err)
+static kw_status add_to_owner(kwi_owner *owner, kwi_registration *registration, kw_error *err)
     KWI_REQUIRES(kwi_role_writer)
 {
-    kwi_owner *owner = kwi_registration_owner(registration);
     if (!kwi_pointers_reserve(&owner->registrations, 1)) {
         return kwi_fail_memory(err);
     }
-    kwi_pointers_insert(&owner->registrations, position_of(registration), registration);
+    size_t at = kwi_owner_position(owner, kwi_registration_id(registration));
+    kwi_pointers_insert(&owner->registrations, at, registration);
     return KW_OK;
 }
 
@@ -138,12 +140,23 @@ static kw_status intern(kwi_change *change, kwi_staging *staging, const kwi_want
     return status;
 }
 
+// The entry of a name that has registrations, or NULL. A definition's kernels often follow it.
+static kw_operator *registered(const kwi_staging *staging, const char *name)
+    KWI_REQUIRES(kwi_role_writer)
+{
+    kw_operator *last = staging->last;
+    if (last != NULL && strcmp(last->name, name) == 0 && kwi_operator_has_registration(last)) {
+        return last; // there is at most one
+    }
+    return kwi_registered(staging->dispatcher, name);
+}
+
 static kw_status define(kwi_change *change, kwi_staging *staging, kw_error *err)
     KWI_REQUIRES(kwi_role_writer)
 {
     kwi_definition *definition = change->definition;
     const char *name = kwi_schema_name(definition->schema);
-    kw_operator *there = kwi_registered(staging->dispatcher, name);
+    kw_operator *there = registered(staging, name);
     const char *code = kwi_registration_code(&definition->registration);
     const kwi_wanted wanted = {.name = name, .in_use = there, .code = code != NULL ? code : ""};
     if (there != NULL && there->definition != NULL) {
@@ -163,7 +176,7 @@ static kw_status define(kwi_change *change, kwi_staging *staging, kw_error *err)
         status = kwi_staging_add_event(staging, &changed, err);
     }
     if (status == KW_OK) {
-        status = add_to_owner(&definition->registration, err);
+        status = add_to_owner(change->owner, &definition->registration, err);
     }
     if (status != KW_OK) {
         kwi_intern_undo(&change->entry);
@@ -172,6 +185,7 @@ static kw_status define(kwi_change *change, kwi_staging *staging, kw_error *err)
     definition->registration.op = op;
     definition->signature = op->slot;
     op->definition = definition;
+    staging->last = op;
     kwi_staging_mark(staging, op);
     return KW_OK;
 }
@@ -221,7 +235,7 @@ static kw_status implement(kwi_change *change, kwi_staging *staging, kw_error *e
     KWI_REQUIRES(kwi_role_writer)
 {
     kwi_kernel *kernel = change->kernel;
-    kw_operator *there = kwi_registered(staging->dispatcher, change->name);
+    kw_operator *there = registered(staging, change->name);
     const kwi_wanted wanted = {.name = change->name,
                                .in_use = there,
                                .code = kwi_registration_code(&kernel->registration),
@@ -243,7 +257,7 @@ static kw_status implement(kwi_change *change, kwi_staging *staging, kw_error *e
         status = kwi_policy_replace(change, staging, err);
     }
     if (status == KW_OK) {
-        status = add_to_owner(&kernel->registration, err);
+        status = add_to_owner(change->owner, &kernel->registration, err);
     }
     if (status != KW_OK) {
         kwi_policy_restore(change);
@@ -252,6 +266,7 @@ static kw_status implement(kwi_change *change, kwi_staging *staging, kw_error *e
     }
     bind(kernel, op);
     kwi_kernel_push(&op->kernels, kernel);
+    staging->last = op;
     kwi_staging_mark(staging, op);
     return KW_OK;
 }
@@ -330,7 +345,7 @@ static kw_status fall_back(kwi_change *change, kwi_staging *staging, kw_error *e
     }
     kw_status status = add_fallback_events(staging, kernel, true, err);
     if (status == KW_OK) {
-        status = add_to_owner(&kernel->registration, err);
+        status = add_to_owner(change->owner, &kernel->registration, err);
     }
     if (status == KW_OK) {
         kwi_kernel_push(&dispatcher->fallback_list, kernel);
@@ -551,19 +566,20 @@ void kwi_change_undo(kwi_change *change, kwi_staging *staging)
     }
 }
 
-static void count_new(kwi_registration *registration) KWI_REQUIRES(kwi_role_writer)
+static void count_new(kwi_owner *owner, kwi_registration *registration)
+    KWI_REQUIRES(kwi_role_writer)
 {
     kwi_registration_retain(registration);
-    kwi_registration_owner(registration)->alive_count++;
+    owner->alive_count++;
 }
 
 void kwi_change_finish(kwi_change *change, kwi_registration **dead)
 {
     if (change->definition != NULL) {
-        count_new(&change->definition->registration);
+        count_new(change->owner, &change->definition->registration);
     }
     if (change->kernel != NULL) {
-        count_new(&change->kernel->registration);
+        count_new(change->owner, &change->kernel->registration);
         kwi_the_world.kernel_count++;
     }
     for (size_t i = 0; i < change->removed.count; i++) {

@@ -14,6 +14,7 @@ typedef struct kwi_staging {
     kw_dispatcher *dispatcher;
     kw_operator *dirty; // operators to resolve anew, linked by next_dirty
     size_t dirty_count;
+    kw_operator *last;          // of the change before, if it registered for one
     kwi_slotset fallback_slots; // of the fallbacks that come and go
     bool wants_events;          // somebody listens
     bool wants_lint;            // somebody wants to hear of lint

@@ -35,17 +35,18 @@ typedef enum kwi_change_kind {
 // One staged change. Zeroed but for what its kind needs.
 typedef struct kwi_change {
     kwi_change_kind kind;
+    bool is_applied; // guard: lock writer
     kwi_owner *owner;
     kwi_definition *definition; // DEFINE
     kwi_kernel *kernel;         // IMPL, FALLBACK
-    char *name;                 // IMPL: the full name
-    uint64_t id;                // REMOVE
+    union {
+        const char *name; // IMPL: the full name; borrowed, as long as the change
+        uint64_t id;      // REMOVE
+    };
 
     // How it is undone. guard: lock writer.
-    bool is_applied;
-    kwi_interning entry;      // DEFINE, IMPL
-    kwi_pointers removed;     // REMOVE, CLOSE, replacing IMPL: what was taken out, in that order
-    kwi_pointers *restore_to; // REMOVE, CLOSE: the owner's list, while `removed` is out of it
+    kwi_interning entry;  // DEFINE, IMPL
+    kwi_pointers removed; // REMOVE, CLOSE, replacing IMPL: what was taken out, in that order
 } kwi_change;
 
 // Applies the changes and publishes. On success the records of the changes belong to the registry;

@@ -195,7 +195,7 @@ kw_table *kwi_operator_resolve(const kw_operator *op, kwi_layouts *layouts)
         .observer_count = visible ? kwi_observers_of(op, observers) : 0,
         .observed = kwi_observe_boxed,
     };
-    kw_table *table = kwi_table_resolve(&input, visible ? layouts : NULL);
+    kw_table *table = kwi_table_resolve(&input, layouts);
     if (table != NULL) {
         table->visible = visible;
         note_frame(table);

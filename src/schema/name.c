@@ -30,11 +30,45 @@ static const struct keyword {
 #undef KEYWORD
 };
 
+const uint8_t kwi_name_bytes[256] = {
+#define LETTER (KWI_NAME_STARTS | KWI_NAME_CONTINUES)
+#define TEN(first, what)                                                                           \
+    [(first)] = (what), [(first) + 1] = (what), [(first) + 2] = (what), [(first) + 3] = (what),    \
+    [(first) + 4] = (what), [(first) + 5] = (what), [(first) + 6] = (what),                        \
+    [(first) + 7] = (what), [(first) + 8] = (what), [(first) + 9] = (what)
+#define LETTERS(first)                                                                             \
+    TEN(first, LETTER), TEN((first) + 10, LETTER),                                                 \
+        [(first) + 20] = LETTER, [(first) + 21] = LETTER, [(first) + 22] = LETTER,                 \
+                   [(first) + 23] = LETTER, [(first) + 24] = LETTER, [(first) + 25] = LETTER
+    LETTERS('a'),
+    LETTERS('A'),
+    TEN('0', KWI_NAME_CONTINUES),
+    ['_'] = LETTER,
+#undef LETTERS
+#undef TEN
+#undef LETTER
+};
+
+// What most names are not: as long as a keyword, and beginning like one. No two letters share a
+// bit.
+static bool may_be_keyword(const char *text, size_t length)
+{
+#define BIT(letter) (UINT64_C(1) << ((letter)&63))
+    const uint64_t first = BIT('a') | BIT('b') | BIT('c') | BIT('d') | BIT('e') | BIT('f') |
+                           BIT('g') | BIT('i') | BIT('n') | BIT('o') | BIT('p') | BIT('r') |
+                           BIT('w') | BIT('E') | BIT('F') | BIT('N') | BIT('T');
+#undef BIT
+    return length >= 2 && length < sizeof "Ellipsis" && (first >> (text[0] & 63) & 1) != 0;
+}
+
 bool kwi_name_is_keyword(const char *text, size_t length)
 {
+    if (!may_be_keyword(text, length)) {
+        return false;
+    }
     for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++) {
         const struct keyword *keyword = &keywords[i];
-        if (keyword->length == length && keyword->text[0] == text[0] &&
+        if (keyword->text[0] == text[0] && keyword->length == length &&
             memcmp(keyword->text, text, length) == 0) {
             return true;
         }
@@ -131,7 +165,24 @@ static kw_status check_overload(const char *name, size_t offset, size_t end, kw_
     return KW_BAD_OVERLOAD;
 }
 
-kw_status kwi_name_check(const char *name, kw_error *err)
+static kwi_span span_between(size_t from, size_t to)
+{
+    return (kwi_span){.offset = (uint32_t)from, .length = (uint32_t)(to - from)};
+}
+
+// Reads the overload behind its point, if there is one.
+static kw_status parse_overload(const char *name, size_t *position, kwi_name *parts, kw_error *err)
+{
+    if (name[*position] != '.') {
+        return KW_OK;
+    }
+    size_t offset = ++*position;
+    kw_status status = check_part(name, position, err);
+    parts->overload = span_between(offset, *position);
+    return status == KW_OK ? check_overload(name, offset, *position, err) : status;
+}
+
+kw_status kwi_name_parse(const char *name, kwi_name *out_parts, kw_error *err)
 {
     if (name == NULL) {
         return kwi_fail(err, KW_INVALID_ARGUMENT, "the operator name is NULL");
@@ -140,26 +191,33 @@ kw_status kwi_name_check(const char *name, kw_error *err)
         return kwi_fail(err, KW_MALFORMED_NAME, "operator name \"%.80s...\": longer than %d bytes",
                         name, KWI_NAME_MAX);
     }
+    kwi_name parts = {.base = {.offset = 0}};
     size_t position = 0;
     kw_status status = check_part(name, &position, err);
     if (status == KW_OK && name[position] == ':') {
         if (name[position + 1] != ':') {
             return fail_expected(name, position + 1, "':'", err);
         }
+        parts.ns = span_between(0, position);
         position += 2;
+        parts.base.offset = (uint32_t)position;
         status = check_part(name, &position, err);
     }
-    if (status == KW_OK && name[position] == '.') {
-        size_t offset = ++position;
-        status = check_part(name, &position, err);
-        if (status == KW_OK) {
-            status = check_overload(name, offset, position, err);
-        }
+    parts.base = span_between(parts.base.offset, position);
+    if (status == KW_OK) {
+        status = parse_overload(name, &position, &parts, err);
     }
     if (status == KW_OK && name[position] != '\0') {
         return fail_expected(name, position, "the end", err);
     }
+    *out_parts = parts;
     return status;
+}
+
+kw_status kwi_name_check(const char *name, kw_error *err)
+{
+    kwi_name parts;
+    return kwi_name_parse(name, &parts, err);
 }
 
 kwi_name kwi_name_split(const char *name)

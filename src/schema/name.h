@@ -33,6 +33,9 @@ typedef struct kwi_name {
 // one spelling under which an operator is found. Otherwise KW_MALFORMED_NAME, with the byte.
 KW_NODISCARD kw_status kwi_name_check(const char *name, kw_error *err);
 
+// The same, and splits the name.
+KW_NODISCARD kw_status kwi_name_parse(const char *name, kwi_name *out_parts, kw_error *err);
+
 // Splits a name that kwi_name_check() accepted.
 kwi_name kwi_name_split(const char *name);
 
@@ -46,15 +49,20 @@ const char *kwi_name_overload_problem(const char *text, size_t length);
 // Is one of the words that can name nothing, such as "if" and "None".
 bool kwi_name_is_keyword(const char *text, size_t length);
 
-// Identifiers are ASCII: a letter or an underscore, then also digits.
+// Identifiers are ASCII: a letter or an underscore, then also digits. Of each byte: whether one may
+// begin with it, and whether one may go on with it. A table, since names are read byte by byte.
+#define KWI_NAME_STARTS 1
+#define KWI_NAME_CONTINUES 2
+extern const uint8_t kwi_name_bytes[256];
+
 static inline bool kwi_name_starts_with(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    return (kwi_name_bytes[(unsigned char)c] & KWI_NAME_STARTS) != 0;
 }
 
 static inline bool kwi_name_continues_with(char c)
 {
-    return kwi_name_starts_with(c) || (c >= '0' && c <= '9');
+    return (kwi_name_bytes[(unsigned char)c] & KWI_NAME_CONTINUES) != 0;
 }
 
 #endif // KWI_SCHEMA_NAME_H

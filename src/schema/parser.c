@@ -55,8 +55,9 @@ kwi_extent kwi_parser_extent(const kwi_parser *parser, uint32_t offset)
 bool kwi_parser_token_is(const kwi_parser *parser, const char *word)
 {
     const kwi_token *token = &parser->token;
-    return strlen(word) == token->length &&
-           memcmp(parser->lexer.text + token->offset, word, token->length) == 0;
+    const char *text = parser->lexer.text + token->offset;
+    return token->length > 0 && text[0] == word[0] && strlen(word) == token->length &&
+           memcmp(text, word, token->length) == 0;
 }
 
 // Printable bytes from a place on, as many as fit a sentence.

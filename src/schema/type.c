@@ -46,7 +46,8 @@ static const kind_word *find_word(const kind_word *words, size_t count, const ch
                                   size_t length)
 {
     for (size_t i = 0; i < count; i++) {
-        if (strlen(words[i].word) == length && memcmp(words[i].word, word, length) == 0) {
+        const char *each = words[i].word;
+        if (each[0] == word[0] && strlen(each) == length && memcmp(each, word, length) == 0) {
             return &words[i];
         }
     }

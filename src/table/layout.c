@@ -81,7 +81,8 @@ static uint16_t shape_of(const kwi_candidate *candidate)
 
 static bool has_shape(const kwi_known_layout *known, const kwi_resolve_input *input)
 {
-    bool is_same = known->kernel_count == input->kernel_count;
+    bool is_same = known->kernel_count == input->kernel_count &&
+                   known->has_fallbacks == (input->fallbacks != NULL);
     for (size_t i = 0; is_same && i < input->kernel_count; i++) {
         is_same = known->shape[i] == shape_of(&input->kernels[i]);
     }
@@ -90,7 +91,7 @@ static bool has_shape(const kwi_known_layout *known, const kwi_resolve_input *in
 
 static uint8_t *chain_of(kwi_layouts *layouts, const kwi_resolve_input *input)
 {
-    uint32_t hash = 0;
+    uint32_t hash = input->fallbacks != NULL ? 1 : 0;
     for (size_t i = 0; i < input->kernel_count; i++) {
         hash = (hash ^ shape_of(&input->kernels[i])) * UINT32_C(0x9e3779b1);
     }
@@ -112,6 +113,7 @@ static const kwi_known_layout *learn(kwi_layouts *layouts, const kwi_resolve_inp
     known->next = *chain;
     *chain = (uint8_t)layouts->count;
     known->kernel_count = (uint8_t)input->kernel_count;
+    known->has_fallbacks = input->fallbacks != NULL;
     for (size_t i = 0; i < input->kernel_count; i++) {
         known->shape[i] = shape_of(&input->kernels[i]);
     }

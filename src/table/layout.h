@@ -99,11 +99,13 @@ struct kwi_layout_set {
     kwi_layout_record *chains[KWI_LAYOUT_SET_CHAINS]; // by hash
 };
 
-// Layouts that a commit has worked out, for inputs with the same fallbacks and one set. A zeroed
-// one knows none.
+// Layouts that a commit has worked out, for inputs with one set and with the same fallbacks, if
+// they have any. A zeroed one knows none.
 //
-// I3  A known layout is the one of its shape: the keys in the order of the input, and which of them
-//     fall through. That is the whole of what a layout depends on while no two keys share a kernel.
+// I3  A known layout is the one of its shape: the keys in the order of the input, which of them
+// fall
+//     through, and whether there are fallbacks. That is the whole of what a layout depends on while
+//     no two keys share a kernel.
 #define KWI_LAYOUTS_MAX 128        // PyTorch's operators have fewer sets of keys
 #define KWI_LAYOUTS_KERNELS_MAX 16 // nearly all operators have fewer
 #define KWI_LAYOUTS_CHAINS 64
@@ -111,6 +113,7 @@ struct kwi_layout_set {
 typedef struct kwi_known_layout {
     uint8_t next; // in the chain: one more than its place, or 0
     uint8_t kernel_count;
+    bool has_fallbacks;
     uint16_t shape[KWI_LAYOUTS_KERNELS_MAX];
     kwi_layout_record *record;
     kwi_source sources[KW_SLOT_COUNT];

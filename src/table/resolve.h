@@ -59,8 +59,8 @@ typedef struct kwi_resolve_input {
 
 // Returns a table with version 0, no end (hi) and no neighbours, to be freed with
 // kwi_table_destroy(); NULL if there is no memory. `layouts` may be NULL, which takes longer and
-// gives the same; else all inputs that it is used with have equal fallbacks and one set of layouts,
-// and no two keys of an input share a kernel.
+// gives the same; else all inputs that it is used with have one set of layouts, and equal fallbacks
+// or none, and no two keys of an input share a kernel.
 kw_table *kwi_table_resolve(const kwi_resolve_input *input, kwi_layouts *layouts);
 
 void kwi_table_destroy(kw_table *table);
