@@ -23,6 +23,14 @@ static uint16_t place_of(unsigned entry)
     return (uint16_t)(offsetof(kw_table, entries) + entry * sizeof(kw_entry));
 }
 
+// Every slot, before the others: entry 0 is the one of slot 0, which in most tables has the most.
+static void lay_first_place(kwi_layout *layout)
+{
+    for (unsigned slot = 0; slot < KW_SLOT_COUNT; slot++) {
+        layout->entry_at[slot] = place_of(0);
+    }
+}
+
 static void lay_places(kwi_layout *layout, uint8_t entry, const kwi_slotset *slots)
 {
     for (unsigned word = 0; word < KWI_SLOTSET_WORDS; word++) {
@@ -41,13 +49,16 @@ static void lay_entries(kwi_plan *plan, const kwi_claims *claims)
         claim_at[lowest] = (uint8_t)i;
         kwi_slotset_add(&lowest_slots, lowest);
     }
+    lay_first_place(&plan->layout);
     unsigned slot;
     for (uint8_t entry = 0; kwi_slotset_take_lowest(&lowest_slots, &slot); entry++) {
         const kwi_claim *claim = &claims->list[claim_at[slot]];
         plan->sources[entry] = claim->source;
         plan->rules[entry] =
             (uint8_t)(claim->rule | (claim->fallthrough ? KWI_RULE_BYTE_FALLTHROUGH : 0));
-        lay_places(&plan->layout, entry, &claim->slots);
+        if (entry > 0) {
+            lay_places(&plan->layout, entry, &claim->slots);
+        }
     }
     plan->entry_count = (uint8_t)claims->count;
 }
