@@ -109,16 +109,16 @@ kw_status kwi_library_map_schema(const kw_library *library, kw_schema **schema, 
     if (!is_span(library->written_ns, kwi_schema_name(written), parts.ns)) {
         return KW_OK;
     }
-    // A schema's text begins with its name.
-    const char *rest = kwi_schema_text(written) + parts.base.offset;
-    size_t bytes = strlen(library->ns) + 2 + strlen(rest) + 1;
+    const char *name = kwi_schema_name(written) + parts.base.offset;
+    const char *rest = kwi_schema_text_of_args(written);
+    size_t bytes = strlen(library->ns) + 2 + strlen(name) + strlen(rest) + 1;
     char *mapped = kwi_allocate(bytes);
     if (mapped == NULL) {
         return kwi_fail_memory(err);
     }
     kwi_text text;
     kwi_text_init(&text, mapped, bytes);
-    kwi_text_add(&text, "%s::%s", library->ns, rest);
+    kwi_text_add(&text, "%s::%s%s", library->ns, name, rest);
     kw_schema *made = NULL;
     kw_status status = kw_schema_parse(mapped, &made, err);
     kwi_free(mapped, bytes);

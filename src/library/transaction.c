@@ -215,7 +215,7 @@ static kw_status make_definition(kw_library *library, const kw_definition *defin
     char name[KWI_NAME_MAX + 1];
     status = kwi_library_full_name(library, kwi_schema_name(schema), name, sizeof name, err);
     if (status == KW_OK && strcmp(name, kwi_schema_name(schema)) != 0) {
-        const char *rest = kwi_schema_text(schema) + strlen(kwi_schema_name(schema));
+        const char *rest = kwi_schema_text_of_args(schema);
         size_t bytes = strlen(name) + strlen(rest) + 1;
         char *full = kwi_allocate(bytes);
         kwi_text text;

@@ -86,6 +86,12 @@ static inline const char *kwi_schema_text(const kw_schema *schema)
     return name + strlen(name) + 1;
 }
 
+// The text from the parenthesis that follows the name: what to put behind another name.
+static inline const char *kwi_schema_text_of_args(const kw_schema *schema)
+{
+    return strchr(kwi_schema_text(schema), '(');
+}
+
 // Bytes from the schema's start to the end of its text.
 static inline size_t kwi_schema_bytes(const kw_schema *schema)
 {

@@ -182,3 +182,25 @@ Test(mapped, both_namespaces_are_identifiers_and_neither_is_the_reserved_one)
                make(dispatcher, KW_LIBRARY_KIND_IMPL, "nn", "_", &library, NULL));
     cr_expect_null(library);
 }
+
+// Blanks may stand between the parts of a name, in which the text and the name then differ.
+Test(mapped, blanks_in_a_schemas_name_are_no_part_of_the_operators)
+{
+    kw_dispatcher *dispatcher = kwt_dispatcher();
+    kw_library *library = NULL;
+    KWT_OK(make(dispatcher, KW_LIBRARY_KIND_DEF, "nn", "nn_2", &library, NULL));
+    const kw_definition written = KW_DEFINE("nn :: conv . out(Tensor x) -> int");
+    const kw_definition added = KW_DEFINE("pool . out (Tensor x) -> int");
+    kw_kernel_descriptor kernel = KWT_T_I(1);
+    kernel.schema = "nn :: conv . out (Tensor x) -> int";
+    KWT_OK(kw_library_define(library, &written, NULL, NULL));
+    KWT_OK(kw_library_define(library, &added, NULL, NULL));
+    KWT_OK(kw_library_impl(library, "nn::conv.out", KW_KEY_CPU, &kernel, NULL, NULL));
+    const kw_operator *op = kwt_find(dispatcher, "nn_2::conv.out");
+    char schema[64];
+    (void)kw_operator_schema(op, schema, sizeof schema);
+    cr_expect_str_eq(schema, "nn_2::conv.out(Tensor x) -> int");
+    cr_expect_eq(runs(op), 1);
+    cr_expect(kwt_is_visible(dispatcher, "nn_2::pool.out"));
+    kwt_end_library(library);
+}
