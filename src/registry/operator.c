@@ -18,7 +18,7 @@
 
 size_t kwi_operator_bytes(const kw_operator *op)
 {
-    return sizeof *op + strlen(op->name) + 1;
+    return sizeof *op + op->name_length + 1;
 }
 
 kw_status kwi_operator_create(kw_dispatcher *dispatcher, const char *name, const char *code,
@@ -29,6 +29,7 @@ kw_status kwi_operator_create(kw_dispatcher *dispatcher, const char *name, const
     if (op == NULL) {
         return kwi_fail_memory(err);
     }
+    op->name_length = (uint32_t)(name_bytes - 1);
     memcpy(op->name, name, name_bytes);
     op->dispatcher = dispatcher;
     op->previous = previous;
