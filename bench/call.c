@@ -62,7 +62,7 @@ static inline kw_status call_unprotected(bench_tensor *a, bench_tensor *b, int64
                                          int64_t *out_0)
 {
     // Relaxed: it never changes; read anew for each call, as a root that may change has to be.
-    kw_call call = {__atomic_load_n(&unprotected_root, __ATOMIC_RELAXED), kwi_thread_self};
+    kw_call call = {__atomic_load_n(&unprotected_root, __ATOMIC_RELAXED), kwi_thread_self, 0};
     kw_keyset keys;
     const kw_entry *entry =
         kw_call_select(call, kw_keyset_union(call_tensor_keys(a), call_tensor_keys(b)), &keys);

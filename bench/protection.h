@@ -75,7 +75,7 @@ static inline kw_table *bench_root_swap(bench_root *root, kw_table *table)
 // The look-up and the call. Keys and kernel are those of bench_op.two.
 static inline kw_status bench_look_up(const kw_table *table, int64_t c, int64_t *out_0)
 {
-    kw_call call = {table, kwi_thread_self};
+    kw_call call = {table, kwi_thread_self, 0};
     kw_keyset keys;
     const kw_entry *entry = kw_call_select(
         call, kw_keyset_union(call_tensor_keys(&bench_left), call_tensor_keys(&bench_right)),

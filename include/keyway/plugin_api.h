@@ -250,7 +250,7 @@ typedef struct kw_plugin_descriptor {
     sizeof(kw_plugin_descriptor), KW_PLUGIN_API_MAJOR, KW_PLUGIN_API_MINOR, sizeof(kw_plugin_api)
 #define KW_PLUGIN_ALONE KWI_PLUGIN_HEADER, KW_KEY_NUMBERING, KW_PLUGIN_NO_LAYOUT, NULL
 #define KW_PLUGIN_NAMES_ONLY KWI_PLUGIN_HEADER, KW_PLUGIN_NO_NUMBERING, KW_PLUGIN_NO_LAYOUT, NULL
-#define KW_PLUGIN_LINKED KWI_PLUGIN_HEADER, KW_KEY_NUMBERING, KW_LAYOUT, &kwi_layout_1
+#define KW_PLUGIN_LINKED KWI_PLUGIN_HEADER, KW_KEY_NUMBERING, KW_LAYOUT, &kwi_layout_2
 
 /// Begins the definition of a shared object's descriptor: KW_PLUGIN = {KW_PLUGIN_ALONE, ...};
 #ifdef __cplusplus

@@ -21,6 +21,7 @@ typedef struct kw_snapshot {
     uint64_t outer;   // what was pinned before
     void *thread;
     uint32_t depth;
+    uint32_t was_limited; // calls kept to what was pinned before
 } kw_snapshot;
 
 /// Opens a snapshot of the newest version on the calling thread.

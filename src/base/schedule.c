@@ -25,6 +25,11 @@ void kwi_schedule_set(kwi_schedule_hook wanted)
     hook = wanted;
 }
 
+bool kwi_schedule_is_set(void)
+{
+    return hook != NULL;
+}
+
 bool kwi_schedule(kwi_step step, const void *object, const char *place)
 {
     return hook != NULL && hook(step, object, place);

@@ -22,6 +22,7 @@
     X(LOAD_VERSION, "load version") /* of the newest commit */                                     \
     X(LOAD_INDEX, "load index")     /* of names */                                                 \
     X(LOAD_ROOT, "load root")       /* object: the cell of an operator */                          \
+    X(CHECK_ROOT, "check root")     /* object: the same, by who has announced what was there */    \
     X(LOAD_OLDER, "load older")     /* object: the block that a walk goes on from */               \
     X(DEPTH, "store depth")         /* object: the cell */                                         \
     X(SLOT, "store slot")           /* object: the cell */                                         \
@@ -63,6 +64,7 @@ typedef bool (*kwi_schedule_hook)(kwi_step step, const void *object, const char 
 
 // NULL: none. Call before other threads run.
 void kwi_schedule_set(kwi_schedule_hook hook);
+bool kwi_schedule_is_set(void);
 bool kwi_schedule(kwi_step step, const void *object, const char *place);
 
 const char *kwi_step_name(kwi_step step);

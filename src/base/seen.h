@@ -12,6 +12,7 @@
 
 #define KWI_SEEN_LIST(X)                                                                           \
     X(TABLE_BEFORE_VERSION, "readers at a table before its version")                               \
+    X(LATE_ANNOUNCEMENT, "announcements of tables that were replaced meanwhile")                   \
     X(OLDER_TABLE, "readers past newer tables to their pin's")                                     \
     X(CALL_BETWEEN_STORES, "handlers' calls between depth and slot")                               \
     X(COMMIT_IN_CALL, "calls their operator's commit came into")                                   \

@@ -85,6 +85,11 @@ void kwi_yield_interrupt(const char *place, void (*step)(void))
     interrupting_step = step;
 }
 
+bool kwi_yield_is_awaited(void)
+{
+    return interrupting_step != NULL;
+}
+
 static void interrupt(const char *place)
 {
     if (interrupting_step != NULL && strcmp(place, interrupted_place) == 0) {

@@ -18,6 +18,7 @@
     X(NONE, "none")                                                                                \
     X(NO_GRACE_PERIOD, "no-grace-period")                                                          \
     X(ANNOUNCE_AFTER_LEAVING, "announce-after-leaving")                                            \
+    X(ANNOUNCE_UNCHECKED, "announce-unchecked")                                                    \
     X(SLOT_BEFORE_DEPTH, "slot-before-depth")                                                      \
     X(VERSION_BEFORE_TABLES, "version-before-tables")                                              \
     X(LIMIT_WITHOUT_VERSION, "limit-without-version")                                              \
@@ -71,6 +72,7 @@ void kwi_yield(uint32_t weight); // waits `weight` times as often
 // Runs `step` when a thread comes to the schedule point in the function named `place`, once: what
 // another thread could do there. NULL: nothing.
 void kwi_yield_interrupt(const char *place, void (*step)(void));
+bool kwi_yield_is_awaited(void); // a step is to be run on this thread
 void kwi_yield_here(const char *place);
 void kwi_yield_often(const char *place);
 

@@ -12,11 +12,12 @@
 #include "call/top.h"
 #include "rcu/thread.h"
 
-const unsigned char kwi_layout_1 = KW_LAYOUT;
+const unsigned char kwi_layout_2 = KW_LAYOUT;
 
-kw_call kw_call_begin(const kw_operator *op)
+kw_announced kw_call_announce(const kw_operator *op)
 {
-    return kwi_call_begin(op);
+    kwi_announced announced = kwi_announce(&op->table);
+    return (kw_announced){(const kw_table *)(const void *)announced.block, announced.depth};
 }
 
 const kw_table *kw_redispatch_table_deep(const kw_operator *op)

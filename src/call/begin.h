@@ -15,7 +15,8 @@
 static inline kw_call kwi_call_begin(const kw_operator *op)
 {
     kwi_announced announced = kwi_announce(&op->table);
-    return (kw_call){(const kw_table *)(const void *)announced.block, announced.thread};
+    return kwi_call_of(
+        (kw_announced){(const kw_table *)(const void *)announced.block, announced.depth});
 }
 
 #endif // KWI_CALL_BEGIN_H

@@ -63,7 +63,7 @@ __attribute__((noinline)) static kw_status call_begun(const kw_operator *op, kw_
                                                       const kw_table *table, kw_thread *thread,
                                                       uint32_t depth)
 {
-    const kw_call call = {table, thread};
+    const kw_call call = {table, thread, depth};
     kwi_frame_keys read = kwi_frame_read(op, call.table, frame);
     if (KW_UNLIKELY(read.status != KW_OK)) {
         kw_call_end(call, depth);

@@ -13,6 +13,15 @@
 #include "base/yield.h"
 #include "registry/operator.h"
 
+// Whether a call begins in the library, where the schedule points are. Every second one begins as
+// those of users do, unless a test decides about steps.
+bool kwi_seeded_begin(void)
+{
+    static _Thread_local bool is_second;
+    is_second = !is_second;
+    return is_second || !KWI_FAULT(NONE) || kwi_schedule_is_set() || kwi_yield_is_awaited();
+}
+
 const kw_table *kwi_seeded_table(const kw_table *announced)
 {
     KWI_YIELD();

@@ -8,8 +8,9 @@
 
 #include <keyway/inline/call.h>
 
-kw_selection kw_call_select_small(kw_call call, kw_keyset argument_keys)
+kw_selection kw_call_select_small(const kw_table *table, kw_keyset argument_keys)
 {
+    const kw_call call = {.table = table, .thread = kwi_thread_self};
     kw_selection selection;
     selection.entry = kw_call_select(call, argument_keys, &selection.keys);
     return selection;

@@ -92,7 +92,7 @@ static kw_status check_numbers(const kw_plugin_descriptor *found, kw_error *err)
                         "it was built for the layout %u; this host has %d. Compile it again",
                         found->layout, KW_LAYOUT);
     }
-    if (found->layout != KW_PLUGIN_NO_LAYOUT && found->layout_stamp != &kwi_layout_1) {
+    if (found->layout != KW_PLUGIN_NO_LAYOUT && found->layout_stamp != &kwi_layout_2) {
         return kwi_fail(err, KW_PLUGIN_MISMATCH,
                         "it is linked with another copy of libkeyway than this host; both must "
                         "use the same shared library");

@@ -7,18 +7,23 @@
 //
 // Note [Announce, then leave]
 //
-// A reader loads a published block inside a section, stores the announcement inside the same
-// section, and leaves. A writer that has made the block unreachable waits for a grace period and
-// only then reads the announcements. A section that had loaded the block either began before the
-// grace period, which then waited for it, so its announcement is stored and visible; or it began
-// after the block was made unreachable and did not load it. Nobody holds a block unseen, and no
-// section lasts longer than these few instructions.
+// The plain form. A reader loads a published block inside a section, stores the announcement inside
+// the same section, and leaves. A writer that has made the block unreachable waits for a grace
+// period and only then reads the announcements. A section that had loaded the block either began
+// before the grace period, which then waited for it, so its announcement is stored and visible; or
+// it began after the block was made unreachable and did not load it. Nobody holds a block unseen,
+// and no section lasts longer than these few instructions.
 //
 // Note [Limit]
 //
 // The version a reader may see is the smaller of its pin and the newest version. Without the
 // second, a thread could run a table of a commit whose version is not published yet and then pin
 // the version before it: it would see a commit and then not see it.
+//
+// A pin is not above the newest version, so a thread's `limit` leads to the one word that decides:
+// its own pin while it has one. It leads there after the pin is stored and until the pin is given
+// up, so that it never leads to KWI_NOT_PINNED; a signal handler that comes in between puts back
+// what it found.
 
 #ifndef KWI_RCU_ANNOUNCE_H
 #define KWI_RCU_ANNOUNCE_H
@@ -33,28 +38,19 @@
 
 typedef struct kwi_announced {
     const kwi_block *block; // NULL: no memory for the announcement
-    kw_thread *thread;
+    size_t depth;           // the number of the announcement: what the end goes back to
 } kwi_announced;
-
-// Inside a section: the newest block of the chain at `root`, and the limit of the thread.
-static inline const kwi_block *kwi_chain_newest(const kwi_ptr_cell *root, uint64_t pinned,
-                                                uint64_t *out_limit)
-{
-    KWI_STEP(LOAD_VERSION, &kwi_version.newest);
-    uint64_t newest = kwi_u64_load_acquire(&kwi_version.newest); // [pair: version]
-    *out_limit = newest < pinned && !KWI_FAULT(LIMIT_WITHOUT_VERSION) ? newest : pinned;
-    KWI_YIELD();
-    KWI_STEP(LOAD_ROOT, root);
-    const kwi_block *block = kwi_ptr_load_acquire(root); // [pair: table-publish]
-    KWI_YIELD();
-    return block;
-}
 
 // Inside a section: the block of the chain at `root` that the thread may see.
 static inline const kwi_block *kwi_chain_find(const kwi_ptr_cell *root, uint64_t pinned)
 {
-    uint64_t limit;
-    const kwi_block *block = kwi_chain_newest(root, pinned, &limit);
+    KWI_STEP(LOAD_VERSION, &kwi_version.newest);
+    uint64_t newest = kwi_u64_load_acquire(&kwi_version.newest); // [pair: version]
+    uint64_t limit = newest < pinned && !KWI_FAULT(LIMIT_WITHOUT_VERSION) ? newest : pinned;
+    KWI_YIELD();
+    KWI_STEP(LOAD_ROOT, root);
+    const kwi_block *block = kwi_ptr_load_acquire(root); // [pair: table-publish]
+    KWI_YIELD();
     KWI_SEEN_WHEN(block->version > limit && limit != pinned, TABLE_BEFORE_VERSION);
     KWI_SEEN_WHEN(block->version > pinned, OLDER_TABLE);
     while (block->version > limit) {
@@ -96,8 +92,8 @@ static inline void kwi_announce_store(kw_thread *thread, uint32_t depth, kwi_ptr
 }
 
 // The plain form, for every case that the fast path leaves: not attached, no room in the block, an
-// older block wanted than the newest, inside a section, no membarrier in the kernel. Attaches the
-// thread; needs no memory otherwise, but for nesting deeper than any before it on this thread's
+// older block wanted than the newest, a commit in between, no membarrier in the kernel. Attaches
+// the thread; needs no memory otherwise, but for nesting deeper than any before it on this thread's
 // block.
 KW_COLD kwi_announced kwi_announce_slowly(const kwi_ptr_cell *root);
 

@@ -25,11 +25,14 @@ void kwi_pin(kwi_thread_block *block, uint64_t version)
 void kwi_snapshot_push(kwi_thread_block *block, uint64_t outer, kw_snapshot *out_snapshot)
 {
     block->snapshot_count++;
+    bool was_limited = block->hot.limit == &block->hot.pinned;
+    block->hot.limit = &block->hot.pinned;
     *out_snapshot = (kw_snapshot){
         .version = kwi_u64_load_relaxed(&block->hot.pinned), // relaxed: its own word
         .outer = outer,
         .thread = block,
         .depth = block->snapshot_count,
+        .was_limited = was_limited,
     };
 }
 

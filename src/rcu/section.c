@@ -10,23 +10,57 @@
 
 #include "base/schedule.h"
 #include "base/yield.h"
+#include "rcu/fence.h"
+#include "rcu/thread.h"
+#include "rcu/turn.h"
 #include "rcu/urcu.h"
 
 #ifdef KWI_TSAN
 char kwi_tsan_token;
 #endif
 
-void kwi_section_enter(void)
+// guard: cell. Sections of threads that have no block. Entered: relaxed, as the fences order it;
+// left: release. Load: acquire. [pair: section]
+static kwi_u64_cell strangers;
+
+kwi_section kwi_section_enter(void)
 {
     KWI_STEP(ENTER, NULL);
+    kwi_thread_block *block = kwi_thread_current();
+    kwi_section section = {block != NULL ? &block->section_count : NULL};
+    if (section.word != NULL) {
+        // Relaxed, both: its own word, and the fences order the store.
+        kwi_u32_store_relaxed(section.word, kwi_u32_load_relaxed(section.word) + 1);
+    } else {
+        (void)kwi_u64_add_relaxed(&strangers, 1); // relaxed: a count continues what it releases
+    }
+    kwi_light_fence();
     _urcu_bp_read_lock();
+    return section;
 }
 
-void kwi_section_leave(void)
+void kwi_section_leave(kwi_section section)
 {
     KWI_TSAN_LEAVE();
     KWI_STEP(LEAVE, NULL);
     _urcu_bp_read_unlock();
+    if (section.word != NULL) {
+        uint32_t count = kwi_u32_load_relaxed(section.word); // relaxed: its own word
+        kwi_u32_store_release(section.word, count - 1);      // [pair: section]
+    } else {
+        (void)kwi_u64_sub_release(&strangers, 1); // [pair: section]
+    }
+}
+
+// After a heavy fence: false if every section that had begun before it has been left.
+static bool is_any_open(void)
+{
+    bool is_open = kwi_u64_load_acquire(&strangers) != 0; // [pair: section]
+    kwi_thread_cursor cursor = {0};
+    for (const kwi_thread_block *block; !is_open && (block = kwi_thread_next(&cursor)) != NULL;) {
+        is_open = kwi_u32_load_acquire(&block->section_count) != 0; // [pair: section]
+    }
+    return is_open;
 }
 
 bool kwi_section_is_ongoing(void)
@@ -37,8 +71,7 @@ bool kwi_section_is_ongoing(void)
 #ifdef KWI_TESTING
 const unsigned long *kwi_section_word(void)
 {
-    kwi_section_enter(); // registers the thread with liburcu-bp
-    kwi_section_leave();
+    kwi_section_leave(kwi_section_enter()); // registers the thread with liburcu-bp
     return &URCU_TLS(urcu_bp_reader)->ctr;
 }
 
@@ -48,12 +81,28 @@ bool kwi_section_word_is_inside(const unsigned long *word)
 }
 #endif
 
+static void wait_for_sections(void)
+{
+    if (!kwi_heavy_fence() || is_any_open()) {
+        synchronize_rcu();
+    }
+}
+
 void kwi_grace_period(void)
 {
     if (!KWI_FAULT(NO_GRACE_PERIOD) && !KWI_STEP_WAITS(GRACE, NULL)) {
-        synchronize_rcu();
+        kwi_turn turn;
+        if (kwi_turn_take(&turn)) {
+            wait_for_sections();
+            kwi_turn_end(&turn);
+        }
     }
     KWI_TSAN_GRACE();
+}
+
+void kwi_sections_forget_strangers(void)
+{
+    kwi_u64_store_relaxed(&strangers, 0); // relaxed: no other thread
 }
 
 void kwi_sections_before_fork(void)

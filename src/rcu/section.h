@@ -14,6 +14,8 @@
 
 #include <stdbool.h>
 
+#include <keyway/inline/cell.h>
+
 #if defined(__SANITIZE_THREAD__)
 #define KWI_TSAN 1
 #elif defined(__has_feature)
@@ -37,9 +39,14 @@ extern char kwi_tsan_token;
 #define KWI_TSAN_GRACE() ((void)0)
 #endif
 
-// For everything but calls, which have a section of their own in rcu/announce_fast.h.
-void kwi_section_enter(void);
-void kwi_section_leave(void);
+// What leaving needs of entering: the word that says so.
+typedef struct kwi_section {
+    kwi_u32_cell *word; // of the thread's block; NULL: it had none
+} kwi_section;
+
+// For everything but the calls of rcu/announce_fast.h, which need none.
+kwi_section kwi_section_enter(void);
+void kwi_section_leave(kwi_section section);
 
 // True inside a section of the calling thread, the host's own liburcu-bp sections among them.
 bool kwi_section_is_ongoing(void);
@@ -53,6 +60,9 @@ bool kwi_section_word_is_inside(const unsigned long *word);
 // Returns when every section that had begun before the call has been left. Never call it inside a
 // section or with a mutex held: it would hang with no diagnosis.
 void kwi_grace_period(void);
+
+// After fork, in the child: whoever was in a section without having a block is not there.
+void kwi_sections_forget_strangers(void);
 
 // Around a fork: no thread registers, ends or waits for a grace period in between, and all signals
 // are blocked; the child forgets the readers of threads that it does not have.

@@ -9,6 +9,7 @@
 #include "base/schedule.h"
 #include "base/seen.h"
 #include "base/yield.h"
+#include "rcu/fence.h"
 #include "rcu/pins.h"
 #include "rcu/section.h"
 #include "rcu/thread.h"
@@ -19,18 +20,18 @@
 static void pin_newest(kwi_thread_block *block)
 {
     kwi_pin_prepare(block);
-    kwi_section_enter();
+    kwi_section section = kwi_section_enter();
     KWI_STEP(LOAD_VERSION, &kwi_version.newest);
     uint64_t version = kwi_u64_load_acquire(&kwi_version.newest); // [pair: version]
     if (KWI_FAULT(PIN_OUTSIDE_SECTION)) {
-        kwi_section_leave();
+        kwi_section_leave(section);
         KWI_YIELD_OFTEN();
-        kwi_section_enter();
+        section = kwi_section_enter();
     }
     KWI_YIELD_OFTEN();
     kwi_pin(block, version);
     KWI_SEEN_IN_SCAN(SNAPSHOT_IN_SCAN);
-    kwi_section_leave();
+    kwi_section_leave(section);
 }
 
 kw_status kw_snapshot_open(kw_snapshot *out_snapshot)
@@ -60,6 +61,8 @@ kw_status kw_snapshot_close(kw_snapshot *snapshot)
         snapshot->depth == 0) {
         return KW_WRONG_ORDER;
     }
+    block->hot.limit = snapshot->was_limited != 0 ? &block->hot.pinned : &kwi_version.newest;
+    kwi_light_fence(); // for handlers on this thread
     KWI_STEP(UNPIN, &block->hot.pinned);
     // Every call made under the pin comes before this store: [pair: pin]
     kwi_u64_store_release(&block->hot.pinned, snapshot->outer);

@@ -17,10 +17,11 @@
 
 #include "base/schedule.h"
 #include "base/seen.h"
+#include "rcu/fence.h"
 #include "rcu/forced_end.h"
 #include "rcu/late.h"
 #include "rcu/section.h"
-#include "rcu/urcu.h"
+#include "rcu/version.h"
 
 #define CHUNK_BYTES 65536
 #define CHUNK_BLOCKS (CHUNK_BYTES / KWI_THREAD_BLOCK_BYTES - 1)
@@ -38,12 +39,12 @@ typedef struct chunk {
     {                                                                                              \
         .pinned = {KWI_NOT_PINNED}, .included = KW_KEYSET_DEFAULT_INCLUDED,                        \
         .kept = ~DEFAULT_EXCLUDED | KW_KEYSET_BACKEND_MASK, .excluded = DEFAULT_EXCLUDED,          \
+        .limit = &kwi_version.newest,                                                              \
     }
 
-// What a thread has before it attaches: see R3. Never written.
-static kw_thread unattached = UNATTACHED;
+kw_thread kwi_unattached = UNATTACHED;
 
-__thread kw_thread *kwi_thread_self = &unattached;
+__thread kw_thread *kwi_thread_self = &kwi_unattached;
 
 // guard: cell. Store: release. Load: acquire. [pair: chunk-list]
 static kwi_ptr_cell chunks;
@@ -61,10 +62,12 @@ static kwi_thread_block *chunk_block(const chunk *in, size_t index)
 // Ends whatever the holder is inside of.
 static void take_back(kwi_thread_block *block)
 {
+    block->hot.limit = &kwi_version.newest;
     KWI_STEP(UNPIN, &block->hot.pinned);
     kwi_u64_store_release(&block->hot.pinned, KWI_NOT_PINNED); // [pair: pin]
     KWI_STEP(POP, &block->hot.depth);
-    kwi_u32_store_release(&block->hot.depth, 0); // [pair: announce]
+    kwi_u32_store_release(&block->hot.depth, 0);     // [pair: announce]
+    kwi_u32_store_release(&block->section_count, 0); // [pair: section]
     block->hot.capacity = 0;
     block->snapshot_count = 0;
 }
@@ -100,7 +103,7 @@ static void thread_end(void *argument)
     if (depth != 0 || block->snapshot_count != 0) {
         report_forced_end(block, depth);
     }
-    kwi_thread_self = &unattached;
+    kwi_thread_self = &kwi_unattached;
     kwi_late_begin();
     clear_block(block);
 }
@@ -120,6 +123,7 @@ kw_status kwi_threads_init(void)
 // nothing at exit: there is no destructor.
 __attribute__((constructor)) static void init_at_load(void)
 {
+    (void)kwi_fences_init();  // without fences calls take the plain form
     (void)kwi_threads_init(); // a failure is remembered, and every attach reports it
 }
 
@@ -200,16 +204,6 @@ void kwi_thread_label(kwi_thread_block *block)
     kwi_u32_store_relaxed(&block->thread_id, (uint32_t)syscall(SYS_gettid));
 }
 
-// Without membarrier the section needs a fence, which only the cold path has.
-static uint32_t fast_capacity(void)
-{
-#if KWI_RCU_HANDTUNED
-    return urcu_bp_has_sys_membarrier ? KWI_INSIDE_COUNT : 0;
-#else
-    return 0;
-#endif
-}
-
 static kwi_thread_block *attach(void)
 {
     kwi_thread_block *block = kwi_threads_init() == KW_OK ? find_block() : NULL;
@@ -222,15 +216,14 @@ static kwi_thread_block *attach(void)
     }
     kwi_thread_label(block);
     kwi_late_mark(block);
-    kwi_section_enter(); // registers the thread with liburcu-bp
-    kwi_section_leave();
+    kwi_section_leave(kwi_section_enter()); // registers the thread with liburcu-bp
     block->hot.included = KW_KEYSET_DEFAULT_INCLUDED;
     block->hot.excluded = DEFAULT_EXCLUDED;
     block->hot.kept = ~DEFAULT_EXCLUDED | KW_KEYSET_BACKEND_MASK;
     block->context = NULL;
     memset(block->call_area, 0, sizeof block->call_area);
     KWI_SEEN_IN_SCAN(ATTACH_IN_SCAN);
-    block->hot.capacity = fast_capacity();
+    block->hot.capacity = kwi_fences_init() ? KWI_INSIDE_COUNT : 0;
     kwi_thread_self = &block->hot;
     return block;
 }
@@ -254,12 +247,6 @@ kwi_thread_block *kwi_thread_attach(void)
     }
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return block;
-}
-
-kwi_thread_block *kwi_thread_current(void)
-{
-    kw_thread *self = kwi_thread_self;
-    return self != &unattached ? (kwi_thread_block *)(void *)self : NULL;
 }
 
 static kwi_deep *next_deep(kwi_ptr_cell *link, bool grow)

@@ -44,6 +44,10 @@ typedef struct kwi_thread_block {
     // so that the next holder sees the block as the last one left it. [pair: block-holder]
     kwi_u32_cell used;
 
+    // guard: scanned. Sections that the thread is inside of, one in another. Store: release. Load:
+    // acquire, in a grace period. [pair: section]
+    kwi_u32_cell section_count;
+
     // guard: thread. Snapshots open on this thread.
     uint32_t snapshot_count;
 
@@ -76,8 +80,15 @@ kw_status kwi_threads_init(void);
 // Async-signal-safe.
 kwi_thread_block *kwi_thread_attach(void);
 
+// What a thread has before it attaches: see R3. Never written.
+extern kw_thread kwi_unattached __attribute__((visibility("hidden")));
+
 // The calling thread's block, or NULL if it never attached.
-kwi_thread_block *kwi_thread_current(void);
+static inline kwi_thread_block *kwi_thread_current(void)
+{
+    kw_thread *self = kwi_thread_self;
+    return self != &kwi_unattached ? (kwi_thread_block *)(void *)self : NULL;
+}
 
 // The cell for announcement `index`; with `grow`, links a chunk where needed. NULL: no memory.
 kwi_ptr_cell *kwi_thread_inside(kwi_thread_block *block, uint32_t index, bool grow);

@@ -84,9 +84,9 @@ kw_status kw_operator_find(kw_dispatcher *dispatcher, const char *name, const kw
         return refuse_arguments(err);
     }
     const kw_table *table = NULL;
-    kwi_section_enter();
+    kwi_section section = kwi_section_enter();
     const kw_operator *op = find_visible(dispatcher, name, &table);
-    kwi_section_leave();
+    kwi_section_leave(section);
     if (op == NULL) {
         return refuse_unknown(name, err);
     }
@@ -101,10 +101,10 @@ kw_status kw_operator_find_schema(kw_dispatcher *dispatcher, const char *name,
         return refuse_arguments(err);
     }
     const kw_table *table = NULL;
-    kwi_section_enter();
+    kwi_section section = kwi_section_enter();
     const kw_operator *op = find_visible(dispatcher, name, &table);
     bool is_defined = op != NULL && table->definition != NULL;
-    kwi_section_leave();
+    kwi_section_leave(section);
     if (!is_defined) {
         return op == NULL ? refuse_unknown(name, err) : refuse_undefined(name, err);
     }
@@ -145,11 +145,11 @@ kw_status kw_operator_find_typed(kw_dispatcher *dispatcher, const char *name, co
         return refuse_arguments(err);
     }
     const kw_table *table = NULL;
-    kwi_section_enter();
+    kwi_section section = kwi_section_enter();
     const kw_operator *op = find_visible(dispatcher, name, &table);
     kw_status status = op != NULL ? check_signature(table->definition, name, signature, err)
                                   : refuse_unknown(name, err);
-    kwi_section_leave();
+    kwi_section_leave(section);
     if (status == KW_OK) {
         *out_op = op;
     }
@@ -173,9 +173,8 @@ bool kwi_inspect_begin(const kw_operator *op, kwi_inspection *out_inspection)
         return false;
     }
     out_inspection->table = (const kw_table *)(const void *)announced.block;
-    out_inspection->thread = announced.thread;
-    // Relaxed: a thread reads its own word.
-    out_inspection->depth = kwi_u32_load_relaxed(&announced.thread->depth) - 1;
+    out_inspection->thread = kwi_thread_self;
+    out_inspection->depth = (uint32_t)announced.depth;
     return true;
 }
 

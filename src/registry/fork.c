@@ -8,10 +8,10 @@
 //
 // A child gets a copy of memory in which other threads stand still in the middle of whatever they
 // did, and copies of single pages may even be of different moments. What is changed under a lock is
-// whole, because the forking thread holds all locks: no commit is half done, no pass, no grace
-// period, no registration with liburcu-bp. What other threads change without a lock is treated by
-// its meaning: their blocks announce and pin nothing any more, reports and names that they were
-// writing are as if not begun, records whose destructor they were running count as destroyed.
+// whole, because the forking thread holds all locks: no commit is half done, no pass, no
+// registration with liburcu-bp. What other threads change without a lock is treated by its meaning:
+// their blocks announce and pin nothing any more and are in no section, reports and names that they
+// were writing are as if not begun, records whose destructor they were running count as destroyed.
 //
 // What only those threads knew is lost memory: transactions they were staging, libraries whose
 // creation they had not returned from, listeners they were telling.
@@ -85,6 +85,7 @@ void kw_fork_parent(void)
 static void forget_other_threads(void) KWI_UNCHECKED // the lock was taken for the fork
 {
     kwi_threads_after_fork_child();
+    kwi_sections_forget_strangers();
     kwi_forced_ends_after_fork_child();
     kwi_private_use_after_fork_child();
     kwi_burial_after_fork_child();

@@ -5,21 +5,27 @@
 // SPDX-License-Identifier: MIT
 //
 // N1  The index only grows: operator entries are never removed while the dispatcher lives, so there
-//     are no tombstones. An entry replaces an older one of the same name and leads to it.
+//     are no tombstones, and a place keeps its name. An entry replaces an older one of the same
+//     name and leads to it.
 // N2  Arrays that a growth replaces are freed after a grace period.
 
 #ifndef KWI_REGISTRY_NAME_INDEX_H
 #define KWI_REGISTRY_NAME_INDEX_H
 
-#include <ck_hs.h>
 #include <stdbool.h>
+#include <stddef.h>
 
+#include <keyway/inline/cell.h>
 #include <keyway/kernel.h>
 
 #include "base/role.h"
 
 typedef struct kwi_name_index {
-    ck_hs_t set;
+    // guard: rcu. Store: release, under the writer lock. Load: acquire, inside a section.
+    // [pair: name-array]
+    kwi_ptr_cell array;
+
+    size_t count KWI_GUARDED_BY(kwi_role_writer);
 } kwi_name_index;
 
 bool kwi_name_index_init(kwi_name_index *index);

@@ -20,7 +20,7 @@
 
 size_t kwi_operator_bytes(const kw_operator *op)
 {
-    return offsetof(kw_operator, name) + strlen(op->name) + 1;
+    return offsetof(kw_operator, name) + op->name_length + 1;
 }
 
 kw_status kwi_operator_create(kw_dispatcher *dispatcher, const char *name, const char *code,
@@ -31,6 +31,7 @@ kw_status kwi_operator_create(kw_dispatcher *dispatcher, const char *name, const
     if (op == NULL) {
         return kwi_fail_memory(err);
     }
+    op->name_length = (uint32_t)(name_bytes - 1);
     memcpy(op->name, name, name_bytes);
     op->dispatcher = dispatcher;
     op->previous = previous;

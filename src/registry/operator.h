@@ -43,13 +43,11 @@ struct kw_operator {
     bool was_defined KWI_GUARDED_BY(kwi_role_writer); // a definition has been in force
 
     // guard: immutable.
+    uint32_t name_length;
     char name[];
 };
 
-static inline kw_operator *kwi_operator_of_name(const char *name)
-{
-    return (kw_operator *)(void *)((char *)(uintptr_t)name - offsetof(kw_operator, name));
-}
+_Static_assert(offsetof(struct kw_operator, table) == 0, "inline calls read the first word");
 
 // Makes an invisible entry with a chain that ends at once. `code` is the C signature: "" for one
 // without a C form, NULL where it is not known yet.

@@ -38,6 +38,26 @@ const explore_case explore_case_replace = {
     .end = end_replaced,
 };
 
+// plain -------------------------------------------------------------------------------------------
+
+static void call_plainly(void)
+{
+    uint32_t capacity = kwi_thread_self->capacity;
+    kwi_thread_self->capacity = 0;
+    call_f_then_g();
+    kwi_thread_self->capacity = capacity;
+}
+
+const explore_case explore_case_plain = {
+    .name = "plain",
+    .summary = "the same by a thread whose calls announce inside a section",
+    .bound = EXPLORE_UNBOUNDED,
+    .thread_count = 2,
+    .begin = scene_begin_with_kernels,
+    .run = {call_plainly, replace_both},
+    .end = end_replaced,
+};
+
 // deferred ----------------------------------------------------------------------------------------
 
 static void call_g_then_f(void)

@@ -13,6 +13,7 @@ extern const explore_case *const explore_cases[]; // ends with NULL
 
 #define EXPLORE_CASE_LIST(X)                                                                       \
     X(replace)                                                                                     \
+    X(plain)                                                                                       \
     X(deferred)                                                                                    \
     X(writers)                                                                                     \
     X(snapshot)                                                                                    \

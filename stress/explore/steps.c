@@ -110,7 +110,8 @@ static bool stand_in(kwi_step step, const void *object, const char *place)
 static bool only_reads(kwi_step step)
 {
     return step == KWI_STEP_LOAD_VERSION || step == KWI_STEP_LOAD_INDEX ||
-           step == KWI_STEP_LOAD_ROOT || step == KWI_STEP_LOAD_OLDER || step == KWI_STEP_SCAN_PIN ||
+           step == KWI_STEP_LOAD_ROOT || step == KWI_STEP_CHECK_ROOT ||
+           step == KWI_STEP_LOAD_OLDER || step == KWI_STEP_SCAN_PIN ||
            step == KWI_STEP_SCAN_DEPTH || step == KWI_STEP_SCAN_SLOT ||
            step == KWI_STEP_LOAD_LEASES;
 }

@@ -39,9 +39,11 @@
 
 // clang-format off
 static const stress_proof proofs[] = {
-    {KWI_FAULT_NO_GRACE_PERIOD, {SCENARIO("storm"), EXPLORE("replace")}},
+    {KWI_FAULT_NO_GRACE_PERIOD, {EXPLORE("plain"), SCENARIO("storm")}},
     {KWI_FAULT_ANNOUNCE_AFTER_LEAVING,
-     {SCENARIO("storm"), EXPLORE("replace"), REGISTRY("announced_after_the_section")}},
+     {EXPLORE("plain"), REGISTRY("announced_after_the_section")}},
+    {KWI_FAULT_ANNOUNCE_UNCHECKED,
+     {SCENARIO("storm"), EXPLORE("replace"), REGISTRY("announced_and_not_checked")}},
     {KWI_FAULT_SLOT_BEFORE_DEPTH,
      {SCENARIO("signals"), EXPLORE("signal"), REGISTRY("slot_written_before_the_depth_rises")}},
     {KWI_FAULT_VERSION_BEFORE_TABLES, {SCENARIO("storm"), EXPLORE("deferred")}},

@@ -137,7 +137,7 @@ static void static_blocks_are_refused(void)
 static void another_layout_is_refused_before_it_is_loaded(void)
 {
     host_refuse(host_path("newer_layout"), KW_PLUGIN_MISMATCH,
-                "built for the layout 2; this host has 1");
+                "built for the layout 3; this host has 2");
 }
 
 // B-26 -------------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ static void each_mismatch_has_its_text(void)
         {"mismatch_10", "its descriptor says it has 18446744073709551615 bytes"},
         {"mismatch_11", "says it has 4000 bytes, but the object reserves"},
         {"mismatch_12", "built for the key numbering 7; this host has 1"},
-        {"mismatch_14", "built for the layout 99; this host has 1"},
+        {"mismatch_14", "built for the layout 99; this host has 2"},
         {"mismatch_15", "linked with another copy of libkeyway"},
         {"mismatch_16", "built for the tensor type `torch` version 1; the dispatcher has `tensor "
                         "of the tests` version 1"},

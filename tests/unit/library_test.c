@@ -198,14 +198,14 @@ Test(library, inside_a_foreign_section_nothing_waits)
     kw_library *library = kwt_library(dispatcher, "a");
     const char *before = kwt_picture(dispatcher);
     kw_error err = KW_ERROR_INIT;
-    kwi_section_enter();
+    kwi_section section = kwi_section_enter();
     (void)kwt_refuse_define(library, "t::f(Tensor x) -> int", KW_WOULD_WAIT_FOR_SELF);
     KWT_STATUS(KW_WOULD_WAIT_FOR_SELF, kw_library_close(library, &err));
     KWT_HAS(err.text, "liburcu");
     KWT_STATUS(KW_WOULD_WAIT_FOR_SELF, kw_library_drain(library, 0, NULL));
     KWT_STATUS(KW_WOULD_WAIT_FOR_SELF, kw_reclaim());
     KWT_STATUS(KW_WOULD_WAIT_FOR_SELF, kw_dispatcher_destroy(dispatcher, NULL));
-    kwi_section_leave();
+    kwi_section_leave(section);
     cr_expect_str_eq(kwt_picture(dispatcher), before);
     (void)kwt_define(library, "t::f(Tensor x) -> int");
 }

@@ -1,10 +1,12 @@
 // Seeded faults: each rule of reclamation, left out on purpose, breaks the promise that rests on
 // it. So the tests of the promises would see it. SPDX-License-Identifier: MIT
 
+#include <keyway/inline/call.h>
 #include <keyway/lease.h>
 #include <keyway/snapshot.h>
 
 #include "base/yield.h"
+#include "registry/operator.h"
 #include "support/chain.h"
 #include "support/registry.h"
 
@@ -311,12 +313,17 @@ Test(registry_fault, slot_written_before_the_depth_rises)
     expect_fault(announcement_survives_a_handler, KWI_FAULT_SLOT_BEFORE_DEPTH);
 }
 
+// A thread whose calls take the plain form.
 static bool table_is_kept_from_the_section_on(void)
 {
     scene in = make();
     changed = &in;
-    kwi_yield_interrupt("kwi_announce", commit_and_reclaim); // there with the fault only
+    KWT_OK(kw_thread_attach());
+    uint32_t capacity = kwi_thread_self->capacity;
+    kwi_thread_self->capacity = 0;
+    kwi_yield_interrupt("kwi_announce_slowly", commit_and_reclaim); // there with the fault only
     ongoing = kw_call_begin(in.op);
+    kwi_thread_self->capacity = capacity;
     if (!KWI_FAULT(ANNOUNCE_AFTER_LEAVING)) {
         kwi_yield_interrupt(NULL, NULL);
         commit_and_reclaim();
@@ -327,6 +334,24 @@ static bool table_is_kept_from_the_section_on(void)
 Test(registry_fault, announced_after_the_section)
 {
     expect_fault(table_is_kept_from_the_section_on, KWI_FAULT_ANNOUNCE_AFTER_LEAVING);
+}
+
+// The table that was found is gone before it is announced.
+static bool late_announcement_is_noticed(void)
+{
+    scene in = make();
+    changed = &in;
+    KWT_OK(kw_thread_attach());
+    kwi_yield_interrupt("kwi_announce_store", commit_and_reclaim);
+    ongoing = kw_call_begin(in.op);
+    bool is_newest = ongoing.table == kwi_operator_newest(in.op);
+    kwi_u32_store_relaxed(&ongoing.thread->depth, kw_call_depth(ongoing)); // relaxed: one thread
+    return is_newest;
+}
+
+Test(registry_fault, announced_and_not_checked)
+{
+    expect_fault(late_announcement_is_noticed, KWI_FAULT_ANNOUNCE_UNCHECKED);
 }
 
 // Publication -------------------------------------------------------------------------------------
@@ -362,8 +387,8 @@ static bool call_leaves_no_announcement(void)
     kw_call call = kw_call_begin(in.op);
     uint32_t depth = kw_call_depth(call);
     kw_call_end(call, depth);
-    bool is_back = kw_call_depth(call) + 1 == depth;
-    kwi_u32_store_relaxed(&call.thread->depth, depth); // relaxed: no other thread
+    bool is_back = kwi_u32_load_relaxed(&call.thread->depth) == depth; // relaxed, both: no other
+    kwi_u32_store_relaxed(&call.thread->depth, depth);                 // relaxed: no other thread
     return is_back;
 }
 

@@ -73,9 +73,9 @@ Test(wait, section_is_refused)
 {
     kw_dispatcher *dispatcher = kwt_dispatcher();
     const kw_operator *op = NULL;
-    kwi_section_enter();
+    kwi_section section = kwi_section_enter();
     kw_status status = kw_operator_wait(dispatcher, "t::f", SHORT_NS, &op, NULL);
-    kwi_section_leave();
+    kwi_section_leave(section);
     cr_expect_eq(status, KW_WOULD_WAIT_FOR_SELF);
 }
 

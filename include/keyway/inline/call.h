@@ -60,6 +60,7 @@
 #ifndef KW_INLINE_CALL_H
 #define KW_INLINE_CALL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -76,19 +77,26 @@ KW_BEGIN_DECLS
 
 // The number of the inline tier's layout, key numbering included. It is in a symbol's name, so that
 // code built for another layout fails to link or load instead of crashing.
-#define KW_LAYOUT 1
-extern const unsigned char kwi_layout_1 KW_API;
-__attribute__((used)) static const unsigned char *const kwi_layout_wanted = &kwi_layout_1;
+#define KW_LAYOUT 2
+extern const unsigned char kwi_layout_2 KW_API;
+__attribute__((used)) static const unsigned char *const kwi_layout_wanted = &kwi_layout_2;
 
-// A call that has begun: its table is announced. Returned in two registers.
+// A table that is announced. Returned in two registers.
+typedef struct kw_announced {
+    const kw_table *table; // NULL: it could not be announced
+    size_t depth;          // how many announcements the thread had before
+} kw_announced;
+
+// A call that has begun: its table is announced.
 typedef struct kw_call {
     const kw_table *table; // NULL: it could not be announced
     kw_thread *thread;
+    size_t depth; // what the end goes back to
 } kw_call;
 
-/// Announces the table of the calling thread's version. The one function of the fast path that is
-/// not inline.
-KW_API KW_NO_PLT kw_call kw_call_begin(const kw_operator *op);
+/// Announces the table of the calling thread's version: what kw_call_begin() does inline, and what
+/// it leaves to the library.
+KW_API KW_NO_PLT kw_announced kw_call_announce(const kw_operator *op);
 
 /// Says why a call could not begin, in the thread's text, and returns the status.
 KW_API KW_COLD kw_status kw_call_refused(const kw_operator *op);
@@ -97,17 +105,67 @@ KW_API KW_COLD kw_status kw_call_refused(const kw_operator *op);
 KW_API KW_COLD kw_status kw_call_failed(const kw_operator *op, kw_status status);
 
 #ifdef KWI_TESTING
-// What a test build of the library puts in the place of two steps below: schedule points and seeded
-// faults. See src/call/seeded.c.
+// What a test build of the library puts in the place of three steps below: schedule points and
+// seeded faults. See src/call/seeded.c.
+bool kwi_seeded_begin(void);
 const kw_table *kwi_seeded_table(const kw_table *announced);
 void kwi_seeded_end(kw_thread *thread, uint32_t depth);
 #endif
 
+static inline kw_call kwi_call_of(kw_announced announced)
+{
+    kw_call call;
+    call.table = announced.table;
+    call.thread = kwi_thread_self; // by now: announcing may have attached the thread
+    call.depth = announced.depth;
+    return call;
+}
+
+// kwi_announce() of src/rcu/announce_fast.h, step by step, without its schedule points; why each
+// step is where it is says Note [Announce, then look again] there. A call that succeeds calls
+// nothing.
+static inline kw_call kwi_call_begin_inline(const kw_operator *op)
+{
+    const kwi_ptr_cell *root =
+        (const kwi_ptr_cell *)(const void *)op; // what an operator begins with
+    kw_call call;
+    call.thread = kwi_thread_self;
+    // Relaxed: a thread reads its own words.
+    call.depth = kwi_u32_load_relaxed(&call.thread->depth);
+    if (KW_LIKELY(call.depth < call.thread->capacity)) {
+        uint64_t limit = kwi_u64_load_acquire(call.thread->limit); // [pair: version]
+        call.table = (const kw_table *)kwi_ptr_load_acquire(root); // [pair: table-publish]
+        kwi_u32_store_release(&call.thread->depth, (uint32_t)call.depth + 1); // [pair: announce]
+        kwi_ptr_store_release(&call.thread->inside[call.depth], call.table);  // [pair: announce]
+        kwi_light_fence();
+        bool is_newest = kwi_ptr_load_acquire(root) == call.table; // [pair: table-publish]
+        if (KW_LIKELY(is_newest) && KW_LIKELY(call.table->block.version <= limit)) {
+            return call;
+        }
+        kwi_u32_store_release(&call.thread->depth, (uint32_t)call.depth); // [pair: announce]
+    }
+    return kwi_call_of(kw_call_announce(op));
+}
+
+/// Begins a call of the operator: announces the table of the calling thread's version.
+static inline kw_call kw_call_begin(const kw_operator *op)
+{
+#ifdef KW_SMALL_CODE
+    return kwi_call_of(kw_call_announce(op));
+#else
+#ifdef KWI_TESTING
+    if (kwi_seeded_begin()) {
+        return kwi_call_of(kw_call_announce(op));
+    }
+#endif
+    return kwi_call_begin_inline(op);
+#endif
+}
+
 /// The depth that kw_call_end() goes back to.
 static inline uint32_t kw_call_depth(kw_call call)
 {
-    // Relaxed: a thread reads its own word.
-    return kwi_u32_load_relaxed(&call.thread->depth) - 1;
+    return (uint32_t)call.depth;
 }
 
 // What a call selects. Returned in two registers.
@@ -117,7 +175,7 @@ typedef struct kw_selection {
 } kw_selection;
 
 /// kw_call_select(), for code compiled with KW_SMALL_CODE.
-KW_API KW_NO_PLT kw_selection kw_call_select_small(kw_call call, kw_keyset argument_keys);
+KW_API KW_NO_PLT kw_selection kw_call_select_small(const kw_table *table, kw_keyset argument_keys);
 
 /// The keys of a call, ((arguments | included) - excluded) & mask, and the entry they select.
 ///
@@ -126,7 +184,7 @@ static inline const kw_entry *kw_call_select(kw_call call, kw_keyset argument_ke
                                              kw_keyset *out_keys)
 {
 #ifdef KW_SMALL_CODE
-    kw_selection selection = kw_call_select_small(call, argument_keys);
+    kw_selection selection = kw_call_select_small(call.table, argument_keys);
     *out_keys = selection.keys;
     return selection.entry;
 #else

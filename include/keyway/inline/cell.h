@@ -95,9 +95,21 @@ static inline uint64_t kwi_u64_add_relaxed(kwi_u64_cell *cell, uint64_t delta)
     return __atomic_fetch_add(&cell->value, delta, __ATOMIC_RELAXED);
 }
 
+static inline uint64_t kwi_u64_add_acq_rel(kwi_u64_cell *cell, uint64_t delta)
+{
+    return __atomic_fetch_add(&cell->value, delta, __ATOMIC_ACQ_REL);
+}
+
 static inline uint64_t kwi_u64_sub_release(kwi_u64_cell *cell, uint64_t delta)
 {
     return __atomic_fetch_sub(&cell->value, delta, __ATOMIC_RELEASE);
+}
+
+// Keeps the compiler from moving accesses across it; the processor may. What it is good for, and
+// together with what, is in src/rcu/fence.h.
+static inline void kwi_light_fence(void)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
 // Compare-and-swap: the first order is that of success, the second that of failure, in which case
@@ -108,6 +120,20 @@ static inline bool kwi_ptr_compare_exchange_release_acquire(kwi_ptr_cell *cell, 
 {
     return __atomic_compare_exchange_n(&cell->value, expected, desired, false, __ATOMIC_RELEASE,
                                        __ATOMIC_ACQUIRE);
+}
+
+static inline bool kwi_u64_compare_exchange_relaxed(kwi_u64_cell *cell, uint64_t *expected,
+                                                    uint64_t desired)
+{
+    return __atomic_compare_exchange_n(&cell->value, expected, desired, false, __ATOMIC_RELAXED,
+                                       __ATOMIC_RELAXED);
+}
+
+static inline bool kwi_u64_compare_exchange_release_relaxed(kwi_u64_cell *cell, uint64_t *expected,
+                                                            uint64_t desired)
+{
+    return __atomic_compare_exchange_n(&cell->value, expected, desired, false, __ATOMIC_RELEASE,
+                                       __ATOMIC_RELAXED);
 }
 
 static inline bool kwi_u64_compare_exchange_acquire_relaxed(kwi_u64_cell *cell, uint64_t *expected,

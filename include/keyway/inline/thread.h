@@ -45,11 +45,15 @@ typedef struct kw_thread {
     // guard: thread. What the local exclude set leaves: its complement, with all backend bits.
     uint64_t kept;
 
-    // guard: thread. The local exclude set as it was set, for queries and capture.
-    uint64_t excluded;
+    // guard: thread. The newest version that calls may see: where the process has its newest one,
+    // or `pinned`. See Note [Limit] in src/rcu/announce.h.
+    const kwi_u64_cell *limit;
 
     // guard: scanned. Store: release. Load: acquire, in the reclaim pass. [pair: announce]
     kwi_ptr_cell inside[KWI_INSIDE_COUNT];
+
+    // guard: thread. The local exclude set as it was set, for queries and capture.
+    uint64_t excluded;
 } kw_thread;
 
 // The calling thread's block. initial-exec: one load at a constant offset from the thread pointer.

@@ -8,61 +8,69 @@
 // is, for these locals only: where a call announces is decided by the thread's depth.
 
 #define CALL_LOCALS                                                                                \
-    byte limit;                                                                                    \
+    byte limit[LEVELS];                                                                            \
     byte found[LEVELS];                                                                            \
     byte meant[LEVELS]; /* its generation */                                                     \
     byte began[LEVELS] /* the depth that the call began with */
 
-// In a section, which it enters: the table that the thread may see.
-// [code: src/rcu/announce.h kwi_chain_find]
-inline call_find(operator, level)
+// The version that the thread may see, and the root.
+// [code: src/rcu/announce_fast.h kwi_limit_load] [code: src/rcu/announce.h kwi_chain_find]
+inline load_root(operator, level)
 {
-    // [code: src/rcu/announce_fast.h kwi_announce]
-    d_step {
-        SECTION_ENTER();
-        printf("thread %d enters a section\n", me)
-    }
-    // [code: src/rcu/announce.h kwi_chain_find] [pair: version]
+    // [pair: version]
     d_step {
         if
-        :: newest < thread[me].pinned && !FAULT(LIMIT_WITHOUT_VERSION) -> limit = newest
-        :: else -> limit = thread[me].pinned
+        :: newest < thread[me].pinned && !FAULT(LIMIT_WITHOUT_VERSION) -> limit[level] = newest
+        :: else -> limit[level] = thread[me].pinned
         fi;
-        printf("thread %d reads version %d; its limit is %d\n", me, newest, limit)
+        printf("thread %d reads version %d; its limit is %d\n", me, newest, limit[level])
     }
-    // [code: src/rcu/announce.h kwi_chain_find] [pair: table-publish]
+    // [pair: table-publish]
     d_step {
         found[level] = root[operator];
         meant[level] = table[found[level]].generation;
         printf("thread %d loads the root of operator %d: table %d\n", me, operator, found[level])
     }
+}
+
+// (c), (e): lemma 5.
+#define CALL_FOUND(operator, level)                                                                \
+    PROMISE_READABLE(found[level], meant[level]);                                                  \
+    PROMISE(EXACT, limit[level] == NOT_PINNED ||                                                   \
+                   CONTENT(found[level]) == history[operator].at[limit[level]]);                   \
+    limit[level] = 0
+
+// In a section, which it enters: the table that the thread may see.
+inline call_find(operator, level)
+{
+    // [code: src/rcu/announce.c kwi_announce_slowly]
+    d_step {
+        SECTION_ENTER();
+        printf("thread %d enters a section\n", me)
+    }
+    load_root(operator, level);
     do
     // [code: src/rcu/announce.h kwi_chain_find] [pair: table-older]
     :: d_step {
-        table[found[level]].version > limit ->
+        table[found[level]].version > limit[level] ->
         PROMISE_READABLE(found[level], meant[level]);
         meant[level] = table[found[level]].older_generation;
         found[level] = table[found[level]].older;
         printf("thread %d goes on to the older table %d\n", me, found[level])
        }
-    // (c), (e): lemma 5.
     :: d_step {
-        table[found[level]].version <= limit ->
-        PROMISE_READABLE(found[level], meant[level]);
-        PROMISE(EXACT, limit == NOT_PINNED || CONTENT(found[level]) == history[operator].at[limit]);
-        limit = 0
+        table[found[level]].version <= limit[level] ->
+        CALL_FOUND(operator, level)
        }
        break
     od
 }
 
-// The first of the two stores that announce. R1.
+// The two stores that announce. R1.
 // [code: src/rcu/announce.h kwi_announce_store] [pair: announce]
 inline announce_first(level)
 {
-    if
-    :: d_step {
-        !FAULT(ANNOUNCE_AFTER_LEAVING) ->
+    d_step {
         began[level] = thread[me].depth;
         if
         :: FAULT(SLOT_BEFORE_DEPTH) ->
@@ -72,22 +80,9 @@ inline announce_first(level)
             thread[me].depth = began[level] + 1;
             printf("thread %d raises its depth to %d\n", me, thread[me].depth)
         fi
-       }
-    :: d_step {
-        FAULT(ANNOUNCE_AFTER_LEAVING) ->
-        SECTION_LEAVE();
-        printf("thread %d leaves its section\n", me)
-       }
-       d_step {
-        began[level] = thread[me].depth;
-        thread[me].depth = began[level] + 1;
-        printf("thread %d raises its depth to %d\n", me, thread[me].depth)
-       }
-    fi
+    }
 }
 
-// The second, and the end of the section.
-// [code: src/rcu/announce.h kwi_announce_store] [pair: announce]
 inline announce_second(level)
 {
     d_step {
@@ -97,6 +92,22 @@ inline announce_second(level)
         fi;
         printf("thread %d announces table %d in slot %d\n", me, found[level], began[level])
     }
+}
+
+// The plain form: announces inside a section. [code: src/rcu/announce.c kwi_announce_slowly]
+inline call_begin_plainly(operator, level)
+{
+    call_find(operator, level);
+    if
+    :: d_step {
+        FAULT(ANNOUNCE_AFTER_LEAVING) ->
+        SECTION_LEAVE();
+        printf("thread %d leaves its section\n", me)
+       }
+    :: !FAULT(ANNOUNCE_AFTER_LEAVING)
+    fi;
+    announce_first(level);
+    announce_second(level);
     if
     :: d_step {
         !FAULT(ANNOUNCE_AFTER_LEAVING) ->
@@ -107,11 +118,49 @@ inline announce_second(level)
     fi
 }
 
+// The table that was announced is still the newest, so the announcement came in time; and it is the
+// one that the thread may see. It may be another one at the same address, which is as good.
+#define CALL_IS_CHECKED(operator, level)                                                           \
+    (root[operator] == found[level] && table[found[level]].version <= limit[level])
+
+// After the two stores: the second look, and where it fails the plain form.
+// [code: src/rcu/announce_fast.h kwi_announce_newest] [pair: table-publish]
+inline call_check(operator, level)
+{
+    if
+    :: d_step {
+        FAULT(ANNOUNCE_UNCHECKED) || CALL_IS_CHECKED(operator, level) ->
+        if
+        :: FAULT(ANNOUNCE_UNCHECKED)
+        :: else -> meant[level] = table[found[level]].generation
+        fi;
+        CALL_FOUND(operator, level);
+        printf("thread %d finds table %d in the root again\n", me, found[level])
+       }
+    :: d_step {
+        !FAULT(ANNOUNCE_UNCHECKED) && !CALL_IS_CHECKED(operator, level) ->
+        thread[me].depth = began[level];
+        limit[level] = 0;
+        printf("thread %d is too late with table %d; its depth is %d\n", me, found[level],
+               thread[me].depth)
+       }
+       call_begin_plainly(operator, level)
+    fi
+}
+
+// A thread of which every call takes the plain form.
+#define IS_PLAIN (SCENARIO(PLAIN) || (SCENARIO(CALL) && me == 1))
+
 inline call_begin(operator, level)
 {
-    call_find(operator, level);
-    announce_first(level);
-    announce_second(level)
+    if
+    :: IS_PLAIN -> call_begin_plainly(operator, level)
+    :: !IS_PLAIN ->
+        load_root(operator, level);
+        announce_first(level);
+        announce_second(level);
+        call_check(operator, level)
+    fi
 }
 
 // The masks and the entry of one table; a redispatch takes the announced one.

@@ -33,6 +33,7 @@
 #define FAULT_LEASE_IGNORED 26
 #define FAULT_GONE_BEFORE_DESTRUCTOR 27
 #define FAULT_UNMAPPED_BEFORE_DRAINED 28
+#define FAULT_ANNOUNCE_UNCHECKED 29
 
 // Rules that no seeded fault of the code breaks.
 #define FAULT_CHAIN_WITHOUT_END 40      // no permanent table behind an operator's first one
@@ -66,3 +67,4 @@
 #define SCENARIO_EVERYTHING_SHARED 23
 #define SCENARIO_SIGNALS 24
 #define SCENARIO_REUSED_ADDRESSES 25
+#define SCENARIO_PLAIN 26

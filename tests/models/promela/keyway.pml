@@ -77,6 +77,9 @@ init
         }
         d_step { prepare() }
         if
+        :: SCENARIO(PLAIN) ->
+            run Caller(0, 0, 2);
+            run Writer(0, REPLACE_HOST, 3, 2, 0)
         :: SCENARIO(CALL) ->
             run Caller(0, 0, 2);
             run Caller(1, 1, 1);

@@ -49,22 +49,23 @@ proctype Inner(byte me)
     call_end(0, 0)
 }
 
-// A signal handler calls operators at one of the three points of an announcement that matter.
+// A signal handler calls another operator at one of the three points of an announcement that matter.
 proctype Signalled(byte me)
 {
     CALL_LOCALS;
-    call_find(0, 0);
+    load_root(0, 0);
     if
-    :: call(0, 1);
+    :: call(1, 1);
        announce_first(0);
        announce_second(0)
     :: announce_first(0);
-       call(0, 1);
+       call(1, 1);
        announce_second(0)
     :: announce_first(0);
        announce_second(0);
-       call(0, 1)
+       call(1, 1)
     fi;
+    call_check(0, 0);
     call_run(0, 0);
     call_end(0, 0)
 }

@@ -100,9 +100,13 @@ class cell {
         rl::context &c = rl::ctx();
         c.sched();
         int before = newest_;
-        put(order == rl::mo_relaxed ? c.threadx_->atomic_rmw_relaxed(words_, seen_before)
-                                    : c.threadx_->atomic_rmw_release(words_, seen_before),
-            before + difference);
+        if (order == rl::mo_relaxed) {
+            put(c.threadx_->atomic_rmw_relaxed(words_, seen_before), before + difference);
+        } else if (order == rl::mo_acq_rel) {
+            put(c.threadx_->atomic_rmw_acq_rel(words_, seen_before), before + difference);
+        } else {
+            put(c.threadx_->atomic_rmw_release(words_, seen_before), before + difference);
+        }
         say("add to", newest_, order, false, info);
         return before;
     }

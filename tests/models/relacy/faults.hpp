@@ -24,6 +24,8 @@
     X(RELAXED_ROOT_LOAD, "relaxed-root-load", "call")                                              \
     X(RELAXED_UNLINK, "relaxed-unlink", NOBODY)                                                    \
     X(RELAXED_OLDER_LOAD, "relaxed-older-load", NOBODY)                                            \
+    X(RELAXED_CHECK, "relaxed-check", NOBODY)                                                      \
+    X(RELAXED_BACK, "relaxed-back", NOBODY)                                                        \
     X(RELAXED_RAISE, "relaxed-raise", "nested")                                                    \
     X(RELAXED_SLOT_STORE, "relaxed-slot-store", "slot")                                            \
     X(RELAXED_POP, "relaxed-pop", "call")                                                          \
@@ -33,6 +35,12 @@
     X(RELAXED_PIN, "relaxed-pin", "reopen")                                                        \
     X(RELAXED_UNPIN, "relaxed-unpin", "snapshot")                                                  \
     X(RELAXED_PIN_LOAD, "relaxed-pin-load", "snapshot")                                            \
+    X(RELAXED_SECTION_LEAVE, "relaxed-section-leave", "sections")                                  \
+    X(RELAXED_SECTION_LOAD, "relaxed-section-load", "sections")                                    \
+    X(RELAXED_TURN_COME, "relaxed-turn-come", "turns")                                             \
+    X(RELAXED_TURN_BEGIN, "relaxed-turn-begin", "turns")                                           \
+    X(RELAXED_TURN_END, "relaxed-turn-end", "turns")                                               \
+    X(RELAXED_TURN_SERVED, "relaxed-turn-served", "turns")                                         \
     X(RELAXED_SHARED_RELEASE, "relaxed-shared-release", "shared")                                  \
     X(RELAXED_SHARED_LAST, "relaxed-shared-last", "shared")                                        \
     X(RELAXED_DEEP_LINK, "relaxed-deep-link", NOBODY)                                              \
@@ -70,6 +78,10 @@
     X(RELAXED_INDEX_GET, "relaxed-index-get", "names")                                             \
     X(NO_GRACE_PERIOD, "no-grace-period", "call")                                                  \
     X(ANNOUNCE_AFTER_LEAVING, "announce-after-leaving", "call")                                    \
+    X(ANNOUNCE_UNCHECKED, "announce-unchecked", "call")                                            \
+    X(UNFENCED_ANNOUNCEMENT, "unfenced-announcement", "call")                                      \
+    X(UNFENCED_SECTION, "unfenced-section", "sections")                                            \
+    X(UNFENCED_GRACE_PERIOD, "unfenced-grace-period", "sections")                                  \
     X(SLOT_BEFORE_DEPTH, "slot-before-depth", "signal")                                            \
     X(IGNORE_ANNOUNCEMENTS, "ignore-announcements", "call")                                        \
     X(TOP_ANNOUNCEMENT_ONLY, "top-announcement-only", "nested")                                    \

@@ -17,6 +17,12 @@
 // Between its call and its return the thread of a grace period does nothing else. So a section that
 // is entered in between may be counted as young without losing an outcome: had it been over, the
 // call could as well have come after its beginning.
+//
+// Note [Fences of the model]
+//
+// The class `fences` is assumption A6. A light fence that a heavy one finds passed comes before it,
+// one that is passed later comes after it: an edge between just these two, and none between two
+// light ones or two heavy ones.
 
 #ifndef TESTS_MODELS_RELACY_MACHINE_HPP
 #define TESTS_MODELS_RELACY_MACHINE_HPP
@@ -49,6 +55,8 @@ class machine {
     virtual void enter(rl::debug_info_param info) = 0;
     virtual void leave(rl::debug_info_param info) = 0;
     virtual void grace_period(rl::debug_info_param info) = 0;
+    virtual void light_fence(rl::debug_info_param info) = 0;
+    virtual void heavy_fence(rl::debug_info_param info) = 0;
     virtual void lock(int number, rl::debug_info_param info) = 0;
     virtual void unlock(int number, rl::debug_info_param info) = 0;
 };
@@ -151,6 +159,42 @@ template <unsigned N> class sections {
     }
 };
 
+// See Note [Fences of the model].
+template <unsigned N> class fences {
+  public:
+    fences() : count_(0)
+    {
+    }
+
+    void light(rl::debug_info_param info)
+    {
+        rl::ctx().sched();
+        rl::thread_info_base *self = rl::ctx().threadx_;
+        say("a light fence", info);
+        for (unsigned i = 0; i < count_; i++) {
+            heavy_[i].acquire(self);
+        }
+        passed_[self->index_].release(self);
+    }
+
+    void heavy(rl::debug_info_param info)
+    {
+        rl::ctx().sched();
+        rl::thread_info_base *self = rl::ctx().threadx_;
+        RL_ASSERT(count_ < GRACE_PERIODS);
+        say("a heavy fence", info);
+        heavy_[count_++].release(self);
+        for (unsigned i = 0; i < N; i++) {
+            passed_[i].acquire(self);
+        }
+    }
+
+  private:
+    rl::sync_var<N> passed_[N]; // a thread's light fences so far
+    rl::sync_var<N> heavy_[GRACE_PERIODS];
+    unsigned count_;
+};
+
 // A mutex: assumption A3.
 template <unsigned N> class mutex {
   public:
@@ -201,6 +245,16 @@ template <unsigned N> class machine_of : public machine {
         sections_.grace_period(info);
     }
 
+    void light_fence(rl::debug_info_param info)
+    {
+        fences_.light(info);
+    }
+
+    void heavy_fence(rl::debug_info_param info)
+    {
+        fences_.heavy(info);
+    }
+
     void lock(int number, rl::debug_info_param info)
     {
         mutexes_[number].lock(info);
@@ -213,6 +267,7 @@ template <unsigned N> class machine_of : public machine {
 
   private:
     sections<N> sections_;
+    fences<N> fences_;
     mutex<N> mutexes_[LOCK_COUNT];
 };
 

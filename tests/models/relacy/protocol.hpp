@@ -153,6 +153,7 @@ class protocol : public readers {
         int ticket = ++tick_;
         unlock();
         if (!is_active(FAULT_NO_GRACE_PERIOD)) {
+            machine_->heavy_fence($); // [code: src/rcu/section.c wait_for_sections]
             machine_->grace_period($);
         }
         lock();

@@ -45,8 +45,40 @@ class readers {
         return at;
     }
 
-    // [code: src/rcu/announce_fast.h kwi_announce]
+    // A call may take the plain form at any time.
     int call_begin(reader *self, unsigned op)
+    {
+        return rl::rand(2) == 0 ? begin_newest(self, op) : begin_plainly(self, op);
+    }
+
+    // Without a section. [code: src/rcu/announce_fast.h kwi_announce_newest]
+    int begin_newest(reader *self, unsigned op)
+    {
+        // [code: src/rcu/announce_fast.h kwi_limit_load] [pair: version]
+        int newest = newest_.load(order(FAULT_RELAXED_VERSION_LOAD, rl::mo_acquire), $);
+        bool is_both = !is_active(FAULT_LIMIT_WITHOUT_VERSION);
+        int limit = newest < self->pinned && is_both ? newest : self->pinned;
+        // [pair: table-publish]
+        int at = roots_[op].word.load(order(FAULT_RELAXED_ROOT_LOAD, rl::mo_acquire), $);
+        announce_store(self, at);
+        if (!is_active(FAULT_UNFENCED_ANNOUNCEMENT)) {
+            machine_->light_fence($);
+        }
+        // [pair: table-publish]
+        int again = roots_[op].word.load(order(FAULT_RELAXED_CHECK, rl::mo_acquire), $);
+        bool is_newest = again == at || is_active(FAULT_ANNOUNCE_UNCHECKED);
+        if (is_newest && read_version(at) <= limit) {
+            promise(read_version(at) == wanted_version(op, limit), "a table of another version", $);
+            self->depth++;
+            return at;
+        }
+        // [pair: announce]
+        blocks_[self->block].depth.store(self->depth, order(FAULT_RELAXED_BACK, rl::mo_release), $);
+        return begin_plainly(self, op);
+    }
+
+    // [code: src/rcu/announce.c kwi_announce_slowly]
+    int begin_plainly(reader *self, unsigned op)
     {
         int limit;
         machine_->enter($);

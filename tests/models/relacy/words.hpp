@@ -11,6 +11,123 @@
 #include "plain.hpp"
 #include "scenario.hpp"
 
+// Sections by the threads' own words: a grace period that finds them 0 waits for nobody.
+class sections_scenario : public scenario {
+  public:
+    explicit sections_scenario(machine *on)
+        : scenario(on), word_("sections", 0), root_("root", 0), old_("old"), fresh_("fresh")
+    {
+        old_.store(ALIVE, $);
+        fresh_.store(ALIVE, $);
+    }
+
+    void thread(unsigned number)
+    {
+        if (number == 0) {
+            look();
+            look();
+        } else {
+            replace();
+        }
+    }
+
+  private:
+    cell word_;
+    cell root_;
+    plain old_;
+    plain fresh_;
+
+    void look()
+    {
+        // [code: src/rcu/section.c kwi_section_enter]
+        word_.store(1, rl::mo_relaxed, $); // relaxed: the fences order it
+        if (!is_active(FAULT_UNFENCED_SECTION)) {
+            on()->light_fence($);
+        }
+        plain *found = root_.load(rl::mo_acquire, $) == 0 ? &old_ : &fresh_;
+        (void)found->use($);
+        // [code: src/rcu/section.c kwi_section_leave] [pair: section]
+        word_.store(0, order(FAULT_RELAXED_SECTION_LEAVE, rl::mo_release), $);
+    }
+
+    // [code: src/rcu/section.c wait_for_sections] [code: src/rcu/section.c is_any_open]
+    void replace()
+    {
+        root_.store(1, rl::mo_release, $);
+        if (!is_active(FAULT_UNFENCED_GRACE_PERIOD)) {
+            on()->heavy_fence($);
+        }
+        // [pair: section]
+        if (word_.load(order(FAULT_RELAXED_SECTION_LOAD, rl::mo_acquire), $) == 0) {
+            old_.store(FREED, $);
+        }
+    }
+};
+
+// Two committers replace a table each; one of them may be served by the grace period of the other.
+class turns_scenario : public scenario {
+  public:
+    explicit turns_scenario(machine *on)
+        : scenario(on), begun_("begun", 0), ended_("ended", 0), word_("sections", 0),
+          root_("root", 0), old_("old"), fresh_("fresh")
+    {
+        old_.store(ALIVE, $);
+        fresh_.store(ALIVE, $);
+    }
+
+    void thread(unsigned number)
+    {
+        if (number == 0) {
+            look();
+        } else if (number == 1) {
+            replace();
+        } else {
+            make_grace_period();
+        }
+    }
+
+  private:
+    cell begun_;
+    cell ended_;
+    cell word_;
+    cell root_;
+    plain old_;
+    plain fresh_;
+
+    void look()
+    {
+        word_.store(1, rl::mo_relaxed, $); // relaxed: the fences order it
+        on()->light_fence($);
+        plain *found = root_.load(rl::mo_acquire, $) == 0 ? &old_ : &fresh_;
+        (void)found->use($);
+        word_.store(0, rl::mo_release, $); // [pair: section]
+    }
+
+    // Served, or not. [code: src/rcu/turn.c kwi_turn_take]
+    void replace()
+    {
+        root_.store(1, rl::mo_release, $);
+        // [pair: turn-begun]
+        int wanted = begun_.add(0, order(FAULT_RELAXED_TURN_COME, rl::mo_acq_rel), $) + 1;
+        // [pair: turn-ended]
+        if (ended_.load(order(FAULT_RELAXED_TURN_SERVED, rl::mo_acquire), $) >= wanted) {
+            old_.store(FREED, $);
+        }
+    }
+
+    void make_grace_period()
+    {
+        // [pair: turn-begun]
+        int number = begun_.add(1, order(FAULT_RELAXED_TURN_BEGIN, rl::mo_acq_rel), $) + 1;
+        on()->heavy_fence($);
+        // [code: src/rcu/section.c is_any_open] [pair: section]
+        if (word_.load(rl::mo_acquire, $) == 0) {
+            // [code: src/rcu/turn.c raise_ended] [pair: turn-ended]
+            ended_.store(number, order(FAULT_RELAXED_TURN_END, rl::mo_release), $);
+        }
+    }
+};
+
 // What is made once and then read by everybody.
 class once_scenario : public scenario {
   public:
@@ -333,16 +450,16 @@ class names_scenario : public scenario {
     array arrays_[2];
     plain entry_;
 
-    // Concurrency Kit's own barriers stand behind the orders of array and slot.
     // [code: src/registry/find.c find_visible]
     void find()
     {
         on()->enter($);
         // [pair: version]
         int limit = newest_.load(order(FAULT_RELAXED_VERSION_LOAD, rl::mo_acquire), $);
-        // [code: src/registry/name_index.c kwi_name_index_find]
+        // [code: src/registry/name_index.c kwi_name_index_find] [pair: name-array]
         int at = array_.load(order(FAULT_RELAXED_INDEX_GET, rl::mo_acquire), $);
         (void)arrays_[at].memory.use($);
+        // [code: src/registry/name_index.c find_place] [pair: name-entry]
         int found = arrays_[at].slot.load(order(FAULT_RELAXED_INDEX_GET, rl::mo_acquire), $);
         promise(found != NOTHING || limit == 0, "an entry of a published version is missing", $);
         if (found != NOTHING) {
@@ -359,8 +476,8 @@ class names_scenario : public scenario {
         // [code: src/registry/name_index.c kwi_name_index_put]
         arrays_[1].memory.store(ALIVE, $);
         arrays_[1].slot.store_here(NOTHING, rl::mo_relaxed, $);
-        array_.store(1, putting, $);
-        arrays_[1].slot.store(0, putting, $);
+        array_.store(1, putting, $);          // [pair: name-array]
+        arrays_[1].slot.store(0, putting, $); // [pair: name-entry]
         // [pair: version]
         newest_.store(1, order(FAULT_RELAXED_VERSION_STORE, rl::mo_release), $);
         if (!is_active(FAULT_NO_GRACE_PERIOD)) {

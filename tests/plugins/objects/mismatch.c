@@ -67,7 +67,7 @@ static const char *const needs[] = {"transaction_define", "tensor_teleport", NUL
 #if MISMATCH == LAYOUT
 #define OWN_LAYOUT 99
 #elif MISMATCH == STAMP
-#define OWN_LAYOUT 1
+#define OWN_LAYOUT 2
 #else
 #define OWN_LAYOUT 0
 #endif
