@@ -1,5 +1,5 @@
-// A seeded use of a tensor after its release, and after another one was made in between: the run must
-// turn red under AddressSanitizer.
+// A seeded use of a tensor after its release, and after another one was made in between: the run
+// must turn red under AddressSanitizer.
 //
 // Layer:   test (self-check of the test tools)
 // Threads: one.

@@ -122,8 +122,8 @@ Test(tensor_extra, names_and_the_key_go_together)
 
 Test(tensor_extra, wrong_names_change_nothing)
 {
-    static const char *const wrong[][2] = {
-        {"a", "a"}, {"9a", NULL}, {"", NULL}, {"a-b", NULL}, {NULL, "a b"}, {"\xc3\xa4", NULL}};
+    static const char *const wrong[][2] = {{"a", "a"},    {"9a", NULL},  {"", NULL},
+                                           {"a-b", NULL}, {NULL, "a b"}, {"\xc3\xa4", NULL}};
     kw_tensor *tensor = kwt_tensor(KWT_SIZES(2, 3), 2);
     const char *good[] = {"x", "y"};
     KWT_OK(kw_tensor_set_names(tensor, good, NULL));

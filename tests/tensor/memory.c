@@ -69,9 +69,8 @@ static kw_tensor *make_with_side_block(void)
 {
     static char interpreter;
     kw_tensor *made = make_plain();
-    bool has_block =
-        made != NULL &&
-        kw_tensor_claim(made, (kw_interpreter *)(void *)&interpreter, NULL) == KW_OK;
+    bool has_block = made != NULL &&
+                     kw_tensor_claim(made, (kw_interpreter *)(void *)&interpreter, NULL) == KW_OK;
     return has_block ? made : NULL;
 }
 

@@ -217,8 +217,7 @@ static kw_status set_symbolic_shape(kw_error *err)
     kw_object_retain(on.object);
     sizes[3] = kw_symint_node(on.object);
     const kw_symint_list list = {sizes, 7};
-    kw_status status =
-        kw_tensor_set_symbolic_shape(on.tensor, list, list, kw_symint_int(0), err);
+    kw_status status = kw_tensor_set_symbolic_shape(on.tensor, list, list, kw_symint_int(0), err);
     kw_object_release(on.object);
     return status;
 }
@@ -245,7 +244,7 @@ Test(tensor_oom, each_function_fails_without_a_trace)
     cr_expect_eq(fail_each(create_tensor), KWT_BODIES_ARE_PIECES ? 4 : 3);
     cr_expect_eq(fail_each(create_storage), 2);
     cr_expect_eq(fail_each(resize_storage), 1);
-    cr_expect_eq(fail_each(wrap_storage), 3); // record, owner, the sort of lease
+    cr_expect_eq(fail_each(wrap_storage), 3);  // record, owner, the sort of lease
     cr_expect_eq(fail_each(set_allocator), 2); // the name, the sort of lease
     cr_expect_eq(fail_each(set_autograd), 1);
     cr_expect_eq(fail_each(set_backend_metadata), 1);

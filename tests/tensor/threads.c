@@ -1,12 +1,13 @@
-// Tensors between threads: references of both sorts, free places, claims, storages and their sources.
+// Tensors between threads: references of both sorts, free places, claims, storages and their
+// sources.
 //
 // Layer:   test
 // Threads: a crew, and one that gives it work.
 // SPDX-License-Identifier: MIT
 //
 // What ends a thing writes to it with plain stores, as the destroy functions of its owner would. If
-// a reference were given back too early, or an end did not acquire the ends of others, the checks of
-// contents fail, ThreadSanitizer sees a race, AddressSanitizer a dead write.
+// a reference were given back too early, or an end did not acquire the ends of others, the checks
+// of contents fail, ThreadSanitizer sees a race, AddressSanitizer a dead write.
 
 #include <stdlib.h>
 #include <string.h>
