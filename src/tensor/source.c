@@ -14,6 +14,7 @@
 #include "tensor/failure.h"
 #include "tensor/keys.h"
 #include "tensor/leaf_lock.h"
+#include "tensor/step.h"
 
 static void *allocate_on_cpu(size_t bytes, size_t alignment, int32_t device_index, void *context)
 {
@@ -76,9 +77,12 @@ kwi_source *kwi_source_take(int32_t device_type)
         if (source == NULL || source->is_static) {
             return source;
         }
+        KWI_TENSOR_STEP(NULL);
         if (count(source)) {
+            KWI_TENSOR_STEP(NULL);
             // [pair: source] acquire, as before: see Note [Sources].
-            if (kwi_ptr_load_acquire(&places[device_type]) == source) {
+            if (kwi_ptr_load_acquire(&places[device_type]) == source ||
+                KWI_TENSOR_FAULT(SOURCE_NOT_LOOKED_AT)) {
                 return source;
             }
             kwi_source_give_back(source);
@@ -163,11 +167,13 @@ static kw_status make_source(const kw_storage_allocator *allocator, kwi_source *
     char *name = kw_memory_allocate(name_bytes);
     kwi_source *source = take_record();
     kw_lease *lease = NULL;
-    kw_status status = name != NULL && source != NULL ? KW_OK : kwi_tensor_fail_memory(err);
-    if (status == KW_OK && allocator->library != NULL) {
+    kw_status status = KW_OK;
+    if (name == NULL || source == NULL) {
+        status = kwi_tensor_fail_memory(err);
+    } else if (allocator->library != NULL) {
         status = kw_lease_begin(allocator->library, "allocator of storages", &lease, err);
     }
-    if (status != KW_OK) {
+    if (status != KW_OK || name == NULL || source == NULL) {
         kw_memory_free(name, name_bytes);
         keep_record(source);
         return status;
