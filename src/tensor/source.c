@@ -67,25 +67,32 @@ static bool count(kwi_source *source)
     return false;
 }
 
+// Counts the source that was found at a place, unless it has ended or left the place.
+static bool take(kwi_source *source, const kwi_ptr_cell *place)
+{
+    KWI_TENSOR_STEP(NULL);
+    if (!count(source)) {
+        return false;
+    }
+    KWI_TENSOR_STEP(NULL);
+    // [pair: source] acquire, as before: see Note [Sources].
+    if (kwi_ptr_load_acquire(place) == source || KWI_TENSOR_FAULT(SOURCE_NOT_LOOKED_AT)) {
+        return true;
+    }
+    kwi_source_give_back(source);
+    return false;
+}
+
 kwi_source *kwi_source_take(int32_t device_type)
 {
     if (device_type < 0 || device_type >= KW_DEVICE_TYPE_COUNT) {
         return NULL;
     }
+    const kwi_ptr_cell *place = &places[device_type];
     for (;;) {
-        kwi_source *source = kwi_ptr_load_acquire(&places[device_type]); // [pair: source]
-        if (source == NULL || source->is_static) {
+        kwi_source *source = kwi_ptr_load_acquire(place); // [pair: source]
+        if (source == NULL || source->is_static || take(source, place)) {
             return source;
-        }
-        KWI_TENSOR_STEP(NULL);
-        if (count(source)) {
-            KWI_TENSOR_STEP(NULL);
-            // [pair: source] acquire, as before: see Note [Sources].
-            if (kwi_ptr_load_acquire(&places[device_type]) == source ||
-                KWI_TENSOR_FAULT(SOURCE_NOT_LOOKED_AT)) {
-                return source;
-            }
-            kwi_source_give_back(source);
         }
     }
 }
