@@ -15,10 +15,12 @@
 typedef struct kwi_carrier {
     kw_device to;
     kw_device from;
-    kwi_source *source; // counted; whose allocator moves the bytes. NULL: memcpy does
+    const kwi_source *source; // whose allocator moves the bytes. NULL: memcpy does
+    kwi_source *counted;      // the source, if no storage counts it
 } kwi_carrier;
 
-// Finds it; ended with kwi_carrier_fini().
+// Finds it: the allocator that one of the storages was made with, or the device's at this moment
+// for external memory. Ended with kwi_carrier_fini(), before either storage ends.
 //
 // KW_NOT_SUPPORTED: the devices are two of which neither is the CPU, or one has no allocator.
 kw_status kwi_carrier_init(kwi_carrier *carrier, const kw_storage *to, const kw_storage *from,
