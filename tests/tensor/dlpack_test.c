@@ -79,7 +79,7 @@ Test(dlpack, a_structure_becomes_a_tensor_over_its_memory)
     cr_expect(kw_tensor_is_contiguous(tensor));
     cr_expect_eq(kw_storage_bytes(kw_tensor_storage(tensor)), 48);
     kw_tensor *made = kwt_tensor(KWT_SIZES(3, 4), 2);
-    cr_expect_eq(kw_tensor_keys(tensor).bits, kw_tensor_keys(made).bits);
+    cr_expect_eq(kw_tensor_keyset(tensor).bits, kw_tensor_keyset(made).bits);
     kw_tensor_release(made);
     void *data = NULL;
     KWT_OK(kw_tensor_mutable_data(tensor, &data, NULL));

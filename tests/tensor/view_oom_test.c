@@ -92,7 +92,7 @@ static picture look(const scene *in)
                     .figures = kwt_figures(),
                     .storage_bytes = kw_storage_bytes(kw_tensor_storage(in->few))};
     for (int i = 0; i < 4; i++) {
-        seen.keys[i] = kw_tensor_keys(tensors[i]).bits;
+        seen.keys[i] = kw_tensor_keyset(tensors[i]).bits;
         seen.sizes[i] = kw_tensor_sizes(tensors[i])[0] + 100 * kw_tensor_dim(tensors[i]);
     }
     return seen;

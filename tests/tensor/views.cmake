@@ -14,3 +14,6 @@ if(KEYWAY_DLPACK_INCLUDE)
     keyway_program_test(dlpack_layout LABELS tensor SOURCES dlpack_layout.c dlpack_installed.c)
     target_include_directories(tensor_dlpack_layout SYSTEM PRIVATE ${KEYWAY_DLPACK_INCLUDE})
 endif()
+
+keyway_program_test(view_threads LABELS tensor concurrency
+    SOURCES view_threads.c LIBRARIES keyway::tensor_testing)
