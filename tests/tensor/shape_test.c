@@ -14,7 +14,7 @@
 
 TestSuite(shape);
 
-#define CASES 60000
+#define CASES 15000
 #define HUGE_SIZE (INT64_C(1) << 62)
 
 // A shape of few elements, such as views make; `sizes` of 0 and 1 and strides of 0 are frequent.
@@ -92,7 +92,7 @@ Test(shape, flags_say_how_elements_lie, .timeout = 60)
         seen[5] += places.count == 0;
     }
     for (int i = 0; i < 6; i++) {
-        cr_expect_gt(seen[i], 30, "case %d was met %u times", i, seen[i]);
+        cr_expect_gt(seen[i], 10, "case %d was met %u times", i, seen[i]);
     }
 }
 

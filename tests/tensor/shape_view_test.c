@@ -13,7 +13,7 @@
 
 TestSuite(shape_view);
 
-#define CHAINS 20000
+#define CHAINS 4000
 #define LINKS 8
 #define HUGE_SIZE (INT64_C(1) << 62)
 
