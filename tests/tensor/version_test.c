@@ -271,6 +271,11 @@ Test(version, set_data_takes_all_but_counter_autograd_and_python)
     KWT_OK(kw_tensor_bump_version(tensor, NULL));
     cr_expect_eq(kwt_version(view), 2, "which views from before share");
     cr_expect_eq(*(const int32_t *)kw_tensor_data(view), 0, "as they keep the storage");
+    KWT_OK(kw_tensor_set_data(tensor, view, NULL));
+    cr_expect_null(kw_tensor_backend_metadata(tensor));
+    cr_expect_not(kw_tensor_has_names(tensor));
+    cr_expect_eq(kw_tensor_storage(tensor), kw_tensor_storage(view));
+    cr_expect_eq(kwt_version(tensor), 2);
     kw_tensor_release(source);
     kw_tensor_release(view);
     kw_tensor_release(tensor);
