@@ -342,9 +342,8 @@ typedef struct kw_interpreter_guard {
     kw_local_guard local;
     kw_local_state recorded;
     kw_interpreter *dispatcher;
-    void *modes;
+    uint32_t mode_base;
     uint32_t mode_count;
-    uint32_t mode_capacity;
     uint32_t kind;
     bool has_record;
 } kw_interpreter_guard;
