@@ -44,7 +44,6 @@
 #include <keyway/local.h>
 #include <keyway/status.h>
 #include <keyway/symint.h>
-#include <keyway/tensor.h>
 #include <keyway/tensor_type.h>
 #include <keyway/transaction.h>
 #include <keyway/value.h>
@@ -55,6 +54,7 @@ KW_BEGIN_DECLS
 // ----------------------------------------------------------------------------------------
 
 typedef struct kw_interpreter kw_interpreter; // opaque; never freed
+typedef struct kw_tensor kw_tensor;           // the reference tensor; see tensor.h
 
 /// What an interpreter is asked to run. Made by the library; borrowed for the call, and everything
 /// behind it too. Later releases may add members at the end.

@@ -153,7 +153,8 @@ kw_status kw_interpreter_fallbacks(kw_dispatcher *dispatcher, const kw_interpret
     }
     status = commit(library, tensors, err);
     if (status != KW_OK) {
-        (void)kw_library_discard(library, NULL); // it has registered nothing
+        kw_status discarded = kw_library_discard(library, NULL);
+        (void)discarded; // it has registered nothing
         return status;
     }
     *out_library = library;

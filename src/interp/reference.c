@@ -7,6 +7,8 @@
 
 #include <pthread.h>
 
+#include <keyway/tensor.h>
+
 #include "interp/interpreter.h"
 #include "interp/refuse.h"
 
@@ -19,36 +21,18 @@ static kw_interpreter *find(const void *tensor, void **out_object, void *context
     return interpreter;
 }
 
-// Product of the sizes; of a symbolic shape there is none without its own arithmetic.
-static kw_status answer_number(const kw_tensor *tensor, kw_metadata *metadata)
+static kw_symint symbolic_of(const kw_tensor *tensor, const kw_metadata *metadata)
 {
-    switch ((kw_metadata_code)metadata->code) {
-    case KW_METADATA_DIM:
-        metadata->answer.as_int = kw_tensor_dim(tensor);
-        return KW_OK;
-    case KW_METADATA_LAYOUT:
-        metadata->answer.as_int = kw_tensor_layout(tensor);
-        return KW_OK;
-    case KW_METADATA_NUMEL:
-        metadata->answer.as_int = kw_tensor_numel(tensor);
-        return kw_tensor_is_symbolic(tensor) ? KW_NOT_SUPPORTED : KW_OK;
-    case KW_METADATA_STORAGE_OFFSET:
-        metadata->answer.as_int = kw_tensor_storage_offset(tensor);
-        return kw_tensor_is_symbolic(tensor) ? KW_NOT_SUPPORTED : KW_OK;
+    switch (metadata->code) {
+    case KW_METADATA_SYMBOLIC_SIZE:
+        return kw_tensor_symbolic_size(tensor, metadata->index);
+    case KW_METADATA_SYMBOLIC_STRIDE:
+        return kw_tensor_symbolic_stride(tensor, metadata->index);
+    case KW_METADATA_SYMBOLIC_STORAGE_OFFSET:
+        return kw_tensor_symbolic_storage_offset(tensor);
     default:
-        return KW_NOT_SUPPORTED;
+        return kw_symint_int(kw_tensor_numel(tensor));
     }
-}
-
-static kw_status answer_list(const kw_tensor *tensor, kw_metadata *metadata)
-{
-    if (kw_tensor_is_symbolic(tensor)) {
-        return KW_NOT_SUPPORTED;
-    }
-    metadata->answer.as_ints.data =
-        metadata->code == KW_METADATA_SIZES ? kw_tensor_sizes(tensor) : kw_tensor_strides(tensor);
-    metadata->answer.as_ints.count = kw_tensor_dim(tensor);
-    return KW_OK;
 }
 
 static kw_status answer_symbolic(const kw_tensor *tensor, kw_metadata *metadata)
@@ -58,23 +42,40 @@ static kw_status answer_symbolic(const kw_tensor *tensor, kw_metadata *metadata)
     if (is_of_dimension && metadata->index >= kw_tensor_dim(tensor)) {
         return KW_INVALID_ARGUMENT;
     }
+    // The number of elements would be a product, which only the nodes' owner can make.
     if (metadata->code == KW_METADATA_SYMBOLIC_NUMEL && kw_tensor_is_symbolic(tensor)) {
         return KW_NOT_SUPPORTED;
     }
-    metadata->answer.as_symint = metadata->code == KW_METADATA_SYMBOLIC_SIZE
-                                     ? kw_tensor_symbolic_size(tensor, metadata->index)
-                                 : metadata->code == KW_METADATA_SYMBOLIC_STRIDE
-                                     ? kw_tensor_symbolic_stride(tensor, metadata->index)
-                                 : metadata->code == KW_METADATA_SYMBOLIC_NUMEL
-                                     ? kw_symint_int(kw_tensor_numel(tensor))
-                                     : kw_tensor_symbolic_storage_offset(tensor);
+    metadata->answer.as_symint = symbolic_of(tensor, metadata);
     return KW_OK;
+}
+
+// What a tensor with a symbolic shape has no integers for.
+static kw_status answer_plain(const kw_tensor *tensor, kw_metadata *metadata)
+{
+    if (kw_tensor_is_symbolic(tensor)) {
+        return KW_NOT_SUPPORTED;
+    }
+    switch (metadata->code) {
+    case KW_METADATA_NUMEL:
+        metadata->answer.as_int = kw_tensor_numel(tensor);
+        return KW_OK;
+    case KW_METADATA_STORAGE_OFFSET:
+        metadata->answer.as_int = kw_tensor_storage_offset(tensor);
+        return KW_OK;
+    case KW_METADATA_SIZES:
+        metadata->answer.as_ints = (kw_int_list){kw_tensor_sizes(tensor), kw_tensor_dim(tensor)};
+        return KW_OK;
+    default:
+        metadata->answer.as_ints = (kw_int_list){kw_tensor_strides(tensor), kw_tensor_dim(tensor)};
+        return KW_OK;
+    }
 }
 
 static kw_status answer(const void *tensor, kw_metadata *metadata, void *context)
 {
     (void)context;
-    switch ((kw_metadata_code)metadata->code) {
+    switch (metadata->code) {
     case KW_METADATA_IS_CONTIGUOUS:
         metadata->answer.as_bool = kw_tensor_is_contiguous_as(tensor, (uint8_t)metadata->index);
         return KW_OK;
@@ -87,19 +88,22 @@ static kw_status answer(const void *tensor, kw_metadata *metadata, void *context
     case KW_METADATA_DEVICE:
         metadata->answer.as_device = kw_tensor_device(tensor);
         return KW_OK;
+    case KW_METADATA_DIM:
+        metadata->answer.as_int = kw_tensor_dim(tensor);
+        return KW_OK;
+    case KW_METADATA_LAYOUT:
+        metadata->answer.as_int = kw_tensor_layout(tensor);
+        return KW_OK;
+    case KW_METADATA_NUMEL:
+    case KW_METADATA_STORAGE_OFFSET:
     case KW_METADATA_SIZES:
     case KW_METADATA_STRIDES:
-        return answer_list(tensor, metadata);
+        return answer_plain(tensor, metadata);
     case KW_METADATA_SYMBOLIC_SIZE:
     case KW_METADATA_SYMBOLIC_STRIDE:
     case KW_METADATA_SYMBOLIC_NUMEL:
     case KW_METADATA_SYMBOLIC_STORAGE_OFFSET:
         return answer_symbolic(tensor, metadata);
-    case KW_METADATA_DIM:
-    case KW_METADATA_LAYOUT:
-    case KW_METADATA_NUMEL:
-    case KW_METADATA_STORAGE_OFFSET:
-        return answer_number(tensor, metadata);
     default:
         return KW_NOT_SUPPORTED;
     }
