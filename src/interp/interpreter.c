@@ -73,3 +73,18 @@ kw_status kwi_interp_refuse_gone(const kw_interpreter *interpreter, kw_error *er
     return kwi_interp_refuse(err, KW_INTERPRETER_GONE, "the interpreter %s is shut down",
                              kw_interpreter_name(interpreter));
 }
+
+#ifdef KWI_TESTING
+void kwi_interp_end_all(void);
+
+// For tests that count bytes: none may be in use.
+void kwi_interp_end_all(void)
+{
+    while (first != NULL) {
+        kw_interpreter *ended = first;
+        first = ended->next;
+        kwi_interp_cache_end(ended);
+        kw_memory_free(ended, sizeof *ended + strlen(ended->name) + 1);
+    }
+}
+#endif
