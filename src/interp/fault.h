@@ -18,8 +18,12 @@ typedef enum kwi_interp_fault {
 #ifdef KWI_TESTING
 extern kwi_interp_fault kwi_interp_fault_now;
 #define KWI_INTERP_FAULT(name) (kwi_interp_fault_now == KWI_INTERP_FAULT_##name)
+// Gives the fault LOOK_BEFORE_COUNTING time to do harm.
+void kwi_interp_wait_after_look(void);
+#define KWI_INTERP_WAIT_AFTER_LOOK() kwi_interp_wait_after_look()
 #else
 #define KWI_INTERP_FAULT(name) false
+#define KWI_INTERP_WAIT_AFTER_LOOK() ((void)0)
 #endif
 
 #endif // KWI_INTERP_FAULT_H

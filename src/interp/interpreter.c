@@ -6,6 +6,7 @@
 
 #include "interp/interpreter.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include <keyway/allocator.h>
@@ -15,6 +16,13 @@
 
 #ifdef KWI_TESTING
 kwi_interp_fault kwi_interp_fault_now = KWI_INTERP_FAULT_NONE;
+
+void kwi_interp_wait_after_look(void)
+{
+    for (int i = 0; i < 4 && KWI_INTERP_FAULT(LOOK_BEFORE_COUNTING); i++) {
+        (void)sched_yield();
+    }
+}
 #endif
 
 // guard: lock. U3.

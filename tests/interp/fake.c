@@ -187,9 +187,22 @@ static kw_status answer_itself(const void *tensor, kw_metadata *metadata, void *
     return metadata->code == KW_METADATA_NUMEL ? KW_OK : KW_NOT_SUPPORTED;
 }
 
+static kw_keyset keys_of_tensor(const void *tensor)
+{
+    return ((const fake_tensor *)tensor)->keys;
+}
+
+// The same type as that of the other tests, by name and version.
+const kw_tensor_type fake_tensor_type = {
+    .struct_size = sizeof fake_tensor_type,
+    .name = "test tensor",
+    .version = 1,
+    .keys = keys_of_tensor,
+};
+
 const kw_interpreter_tensors fake_tensors = {
     .struct_size = sizeof fake_tensors,
-    .type = &kwt_tensor_type,
+    .type = &fake_tensor_type,
     .find = find,
     .metadata = answer_itself,
 };

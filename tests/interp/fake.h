@@ -14,8 +14,6 @@
 #include <keyway/call.h>
 #include <keyway/interpreter.h>
 
-#include "support/ops.h"
-
 typedef struct fake fake;
 typedef struct fake_object fake_object;
 
@@ -73,12 +71,14 @@ extern fake_step fake_trace[FAKE_STEPS];
 extern unsigned fake_step_count;
 void fake_note(int64_t number, kw_keyset keys);
 
-// A tensor of the tests with an interpreter.
+// A tensor of the tests with an interpreter. The keys are where the other tests' tensors have them.
 typedef struct fake_tensor {
-    kwt_tensor base;
+    kw_keyset keys;
     kw_interpreter *interpreter;
     void *object;
 } fake_tensor;
+
+extern const kw_tensor_type fake_tensor_type;
 
 // Its functions find all of that.
 extern const kw_interpreter_tensors fake_tensors;

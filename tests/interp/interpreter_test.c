@@ -55,7 +55,7 @@ Test(interpreter, functions_that_are_missing_are_not_needed)
     KWT_OK(kw_interpreter_kernel(made, &thing, &kernel, NULL));
     (void)kwt_impl(scene_library, "t::f", KW_KEY_CUDA, kernel);
     fake_tensor x = scene_tensor(NULL, NULL, false);
-    x.base = kwt_make_tensor("CUDA");
+    x.keys = kwt_keyset("CUDA");
     int64_t number;
     KWT_STATUS(KW_NOT_SUPPORTED, scene_call_f(&x, NULL, &number));
     KWT_HAS(kw_call_error(), "runs no kernels");
@@ -91,7 +91,7 @@ Test(interpreter, shut_down_one_is_told_of_by_every_way_to_it)
     KWT_STATUS(KW_INTERPRETER_GONE, scene_call_f(&x, NULL, &number));
     KWT_HAS(kw_call_error(), "has a tensor among the arguments");
     fake_tensor y = scene_tensor(NULL, NULL, false);
-    y.base = kwt_make_tensor("CUDA");
+    y.keys = kwt_keyset("CUDA");
     KWT_STATUS(KW_INTERPRETER_GONE, scene_call_f(&y, NULL, &number));
     KWT_HAS(kw_call_error(), "has the kernel");
     KWT_STATUS(KW_INTERPRETER_GONE,
@@ -201,6 +201,7 @@ Test(interpreter, first_object_kept_for_an_operator_stays)
     cr_expect_eq(kept, &a);
     KWT_OK(kw_interpreter_cache(scene_one.interpreter, scene_f, &b, &kept, NULL));
     cr_expect_eq(kept, &a);
+    KWT_OK(kw_interpreter_cache(scene_one.interpreter, scene_f, &a, &kept, NULL));
     cr_expect_eq(b.references, 1);
     cr_expect_eq(a.references, 2);
     cr_expect_eq(kw_interpreter_cached(scene_one.interpreter, scene_f), &a);

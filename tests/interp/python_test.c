@@ -322,55 +322,32 @@ Test(python, python_dispatcher_has_every_call_until_it_is_restored)
     cr_expect_str_eq(scene_trace(), "900 1 4 900 4 4");
 }
 
-// S126
-Test(python, redispatches_come_back_to_the_python_dispatcher)
-{
-    const kwt_layer tracer = {.number = 20, .key = KW_KEY_Tracer};
-    kwt_fallback(scene_library, KW_KEY_Tracer,
-                 kwt_with(KW_BOXED(kwt_layer_boxed), (void *)(uintptr_t)&tracer, NULL));
-    fake_tensor x = scene_tensor(NULL, NULL, false);
-    x.base = kwt_make_tensor("CPU, Tracer");
-    kw_interpreter_guard guard;
-    KWT_OK(kw_python_dispatcher_enable(scene_one.interpreter, &guard));
-    cr_expect_eq(scene_f_of(&x, NULL), 1);
-    kw_interpreter_restore(&guard);
-    // The interpreter takes the key out; a handler that keeps it comes back.
-    cr_expect_str_eq(scene_trace(), "900 1");
-    kw_keyset after = kw_keyset_full_after(KW_KEY_Tracer);
-    cr_expect(kw_keyset_has(after, KW_KEY_PythonDispatcher));
-}
-
-static kw_status keep_dispatcher(const kw_interpreter_call *call, void *context)
+// Finds the kernel itself and calls it as a call would.
+static kw_status resolve(const kw_interpreter_call *call, void *context)
 {
     (void)context;
     fake_note(901, call->keys);
-    kw_keyset keys =
-        fake_step_count < 4 ? kw_keyset_add(call->keys, KW_KEY_PythonDispatcher) : call->keys;
-    kw_key highest = kw_keyset_highest_key(call->keys);
-    return kw_redispatch_boxed(
-        call->op,
-        kw_keyset_union(kw_keyset_intersection(keys, kw_keyset_full_after(highest)),
-                        kw_keyset_from_bits(0)),
-        call->frame);
+    return kw_call_boxed_for_key(call->op, kw_keyset_highest_key(call->keys), call->frame);
 }
 
 // S126
-Test(python, mask_after_a_key_keeps_the_python_dispatcher)
+Test(python, redispatches_of_handlers_come_back_to_the_python_dispatcher)
 {
-    fake eager = {.destroyed_count = 0};
-    kw_interpreter_table table = fake_table(&eager, "eager");
-    table.python_dispatcher = keep_dispatcher;
-    fake_begin_with(&eager, &table);
+    fake resolver = {.destroyed_count = 0};
+    kw_interpreter_table table = fake_table(&resolver, "resolver");
+    table.python_dispatcher = resolve;
+    fake_begin_with(&resolver, &table);
+    kwt_fallback(scene_library, KW_KEY_Tracer, KW_BOXED(layer));
     fake_tensor x = scene_tensor(NULL, NULL, false);
-    x.base = kwt_make_tensor("CPU, Tracer, FuncTorchBatched");
+    x.keys = kwt_keyset("CPU, Tracer");
     kw_interpreter_guard guard;
-    KWT_OK(kw_python_dispatcher_enable(eager.interpreter, &guard));
-    int64_t number;
-    // The second time the same slot would run again, at once: a chain that goes nowhere.
-    KWT_STATUS(KW_NO_PROGRESS, scene_call_f(&x, NULL, &number));
-    cr_expect_str_eq(scene_trace(), "901 901");
+    KWT_OK(kw_python_dispatcher_enable(resolver.interpreter, &guard));
+    cr_expect_eq(scene_f_of(&x, NULL), 1);
     kw_interpreter_restore(&guard);
-    fake_end(&eager);
+    cr_expect_str_eq(scene_trace(), "901 50 901 1");
+    cr_expect_eq(kw_keyset_highest_key(fake_trace[0].keys), KW_KEY_Tracer);
+    cr_expect_eq(kw_keyset_highest_key(fake_trace[2].keys), KW_KEY_CPU);
+    fake_end(&resolver);
 }
 
 // S126

@@ -79,7 +79,7 @@ void scene_end(void)
 fake_tensor scene_tensor(fake *of, fake_object *object, bool has_keys)
 {
     return (fake_tensor){
-        .base = kwt_make_tensor(has_keys ? "CPU, Python, PythonTLSSnapshot" : "CPU"),
+        .keys = kwt_keyset(has_keys ? "CPU, Python, PythonTLSSnapshot" : "CPU"),
         .interpreter = of != NULL ? of->interpreter : NULL,
         .object = object,
     };
