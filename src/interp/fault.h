@@ -7,11 +7,13 @@
 #ifndef KWI_INTERP_FAULT_H
 #define KWI_INTERP_FAULT_H
 
+#include <stdbool.h>
+
 typedef enum kwi_interp_fault {
     KWI_INTERP_FAULT_NONE,
     KWI_INTERP_FAULT_DISARM_DOES_NOT_WAIT, // for those that are inside
     KWI_INTERP_FAULT_LOOK_BEFORE_COUNTING, // enter looks whether it is armed, then counts
-    KWI_INTERP_FAULT_RECORD_STAYS,         // a failing call leaves its record of local sets
+    KWI_INTERP_FAULT_RECORD_STAYS,         // the record of local sets outlives its call
     KWI_INTERP_FAULT_MODE_STAYS_OFF,       // a failing handler's mode is not put back
 } kwi_interp_fault;
 
