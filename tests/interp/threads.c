@@ -4,13 +4,15 @@
 // Threads: a crew that uses interpreters in every way, one that shuts them down.
 // SPDX-License-Identifier: MIT
 //
-// With an argument, the name of a seeded fault, it is the other way round: the program succeeds if
-// some check of the storm has failed.
+// With `--seconds N` it goes on for as long. With the name of a seeded fault it is the other way
+// round: the program succeeds if some check of the storm has failed.
 
 #include <semaphore.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <keyway/local.h>
@@ -469,18 +471,27 @@ static int run_seeded(const char *fault)
     return is_found ? 0 : 1;
 }
 
-int main(int argc, char **argv)
+static void run_all(void)
 {
-    begin();
-    if (argc > 1) {
-        return run_seeded(argv[1]);
-    }
     RUN(shut_down_under_calls);
     RUN(shut_down_by_the_owner_of_the_lock);
     RUN(several_shut_it_down);
     RUN(modes_end_with_their_thread);
     RUN(thread_that_ends_inside_is_not_waited_for);
     RUN(pool_threads_go_on_as_another_would);
+}
+
+int main(int argc, char **argv)
+{
+    bool is_long = argc > 2 && strcmp(argv[1], "--seconds") == 0;
+    time_t end = time(NULL) + (is_long ? strtol(argv[2], NULL, 10) : 0);
+    begin();
+    if (argc > 1 && !is_long) {
+        return run_seeded(argv[1]);
+    }
+    do {
+        run_all();
+    } while (time(NULL) < end);
     library_end(fallbacks);
     library_end(base);
     return fixture_end();
