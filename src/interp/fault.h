@@ -20,7 +20,9 @@ typedef enum kwi_interp_fault {
 #ifdef KWI_TESTING
 extern kwi_interp_fault kwi_interp_fault_now;
 #define KWI_INTERP_FAULT(name) (kwi_interp_fault_now == KWI_INTERP_FAULT_##name)
-// Gives the fault LOOK_BEFORE_COUNTING time to do harm.
+// Whether threads give the processor away between the first look and the count, where an
+// interpreter that is shut down meanwhile has to be noticed.
+extern bool kwi_interp_waits;
 void kwi_interp_wait_after_look(void);
 #define KWI_INTERP_WAIT_AFTER_LOOK() kwi_interp_wait_after_look()
 #else

@@ -17,9 +17,11 @@
 #ifdef KWI_TESTING
 kwi_interp_fault kwi_interp_fault_now = KWI_INTERP_FAULT_NONE;
 
+bool kwi_interp_waits = false;
+
 void kwi_interp_wait_after_look(void)
 {
-    for (int i = 0; i < 4 && KWI_INTERP_FAULT(LOOK_BEFORE_COUNTING); i++) {
+    for (int i = 0; i < 4 && kwi_interp_waits; i++) {
         (void)sched_yield();
     }
 }

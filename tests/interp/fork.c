@@ -4,6 +4,7 @@
 // Threads: users of an interpreter around the one that forks.
 // SPDX-License-Identifier: MIT
 
+#include <semaphore.h>
 #include <stddef.h>
 
 #include "concurrency/children.h"
@@ -103,6 +104,55 @@ static void finishing_thread_may_fork(void)
     MUST(kw_interpreter_disarm(forking.interpreter, KW_FOREVER, &err));
 }
 
+// Another thread is about to finish when this one forks.
+typedef struct slow {
+    fake of;
+    sem_t begun;
+    sem_t may_end;
+} slow;
+
+static void wait_in_destroy(void *context)
+{
+    slow *self = context;
+    (void)sem_post(&self->begun);
+    (void)sem_wait(&self->may_end);
+    self->of.destroyed_count++;
+}
+
+static void disarm_slowly(crew *team, unsigned index)
+{
+    (void)index;
+    slow *self = team->context;
+    MUST(kw_interpreter_disarm(self->of.interpreter, KW_FOREVER, &err));
+}
+
+static void check_finished(void *context)
+{
+    slow *self = context;
+    kw_status status = kw_interpreter_disarm(self->of.interpreter, KW_FOREVER, NULL);
+    CHECK(status == KW_OK, "shutting down answers %s", kw_status_name(status));
+    CHECK(self->of.destroyed_count == 0, "the child finishes again what was begun");
+}
+
+static void what_another_thread_had_begun_is_done_in_the_child(void)
+{
+    static slow self;
+    const kw_interpreter_table table = {
+        .struct_size = sizeof table, .context = &self, .destroy = wait_in_destroy};
+    fake_begin_with(&self.of, &table);
+    (void)sem_init(&self.begun, 0, 0);
+    (void)sem_init(&self.may_end, 0, 0);
+    crew team;
+    crew_start(&team, 1, disarm_slowly, &self);
+    (void)sem_wait(&self.begun);
+    kw_status status = kw_interpreter_disarm(self.of.interpreter, 0, NULL);
+    CHECK(status == KW_BUSY, "beside the finishing thread it answers %s", kw_status_name(status));
+    child_run(check_finished, &self);
+    (void)sem_post(&self.may_end);
+    crew_join(&team);
+    CHECK(self.of.destroyed_count == 1, "the parent does not finish");
+}
+
 int main(void)
 {
     fixture_begin();
@@ -110,6 +160,7 @@ int main(void)
     fake_begin(&shared, "shared");
     RUN(child_has_its_own_stays);
     RUN(finishing_thread_may_fork);
+    RUN(what_another_thread_had_begun_is_done_in_the_child);
     fake_end(&shared);
     return fixture_end();
 }

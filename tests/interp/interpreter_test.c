@@ -286,6 +286,43 @@ Test(interpreter, metadata_are_asked_of_the_interpreter_first)
 }
 
 // S132
+Test(interpreter, incomplete_arguments_are_refused)
+{
+    fake_object object = fake_object_of(11, NULL);
+    kw_interpreter_use use;
+    kw_interpreter_guard guard;
+    kw_interpreter_state *state = NULL;
+    kw_kernel_descriptor kernel;
+    void *out = NULL;
+    const kw_interpreter_tensors without_find = {.struct_size = sizeof without_find,
+                                                 .type = &fake_tensor_type};
+    kw_library *library = NULL;
+    KWT_STATUS(KW_INVALID_ARGUMENT, kw_interpreter_enter(NULL, &use));
+    KWT_STATUS(KW_INVALID_ARGUMENT, kw_interpreter_disarm(NULL, 0, NULL));
+    KWT_STATUS(KW_INVALID_ARGUMENT, kw_interpreter_state_capture(NULL, NULL));
+    KWT_STATUS(KW_INVALID_ARGUMENT, kw_interpreter_state_enter(state, &guard, NULL));
+    KWT_STATUS(KW_INVALID_ARGUMENT, kw_interpreter_kernel(NULL, &object, &kernel, NULL));
+    KWT_STATUS(KW_INVALID_ARGUMENT, kw_mode_push(NULL, &object, NULL));
+    KWT_STATUS(KW_INVALID_ARGUMENT,
+               kw_interpreter_cache(scene_one.interpreter, NULL, &object, &out, NULL));
+    KWT_STATUS(KW_INVALID_ARGUMENT, kw_interpreter_set_object(NULL, NULL, &object, true, NULL));
+    KWT_STATUS(KW_INVALID_ARGUMENT, kw_interpreter_metadata(&fake_tensors, NULL, NULL, NULL));
+    KWT_STATUS(KW_INVALID_ARGUMENT, kw_interpreter_detach(&fake_tensors, NULL, &out, NULL));
+    KWT_STATUS(KW_INVALID_ARGUMENT, kw_python_dispatcher_enable(scene_one.interpreter, NULL));
+    KWT_STATUS(KW_INVALID_ARGUMENT, kw_python_reenter(NULL));
+    KWT_STATUS(KW_INVALID_ARGUMENT,
+               kw_interpreter_fallbacks(scene_dispatcher, &fake_tensors, NULL, NULL));
+    KWT_STATUS(KW_INVALID_ARGUMENT,
+               kw_interpreter_fallbacks(scene_dispatcher, &without_find, &library, NULL));
+    cr_expect_null(kw_interpreter_cached(NULL, scene_f));
+    cr_expect_str_eq(kw_interpreter_name(NULL), "");
+    cr_expect(!kw_interpreter_is_armed(NULL));
+    kw_interpreter_state_release(NULL);
+    kw_interpreter_restore(NULL);
+    kw_interpreter_leave(NULL);
+}
+
+// S132
 Test(interpreter, failures_without_a_caller_are_reported)
 {
     kw_error why = KW_ERROR_INIT;

@@ -100,6 +100,35 @@ Test(reference, tensor_answers_what_it_was_made_with)
     kw_tensor_release(tensor);
 }
 
+static void refuse(kw_tensor *tensor, kw_metadata_code code)
+{
+    kw_metadata metadata = {.code = (uint32_t)code};
+    KWT_STATUS(KW_NOT_SUPPORTED, kw_interpreter_metadata(NULL, tensor, &metadata, NULL));
+}
+
+// S137
+Test(reference, symbolic_shape_has_no_plain_answers)
+{
+    const kw_object_options options = {.struct_size = sizeof options, .type_name = "Node"};
+    kw_object *node = NULL;
+    KWT_OK(kw_object_create(&options, &node, NULL));
+    const kw_symint sizes[] = {kw_symint_node(node), kw_symint_int(4)};
+    const kw_symint strides[] = {kw_symint_int(4), kw_symint_int(1)};
+    kw_tensor *tensor = make();
+    KWT_OK(kw_tensor_set_symbolic_shape(tensor, (kw_symint_list){sizes, 2},
+                                        (kw_symint_list){strides, 2}, kw_symint_int(0), NULL));
+    refuse(tensor, KW_METADATA_NUMEL);
+    refuse(tensor, KW_METADATA_STORAGE_OFFSET);
+    refuse(tensor, KW_METADATA_SIZES);
+    refuse(tensor, KW_METADATA_STRIDES);
+    refuse(tensor, KW_METADATA_SYMBOLIC_NUMEL);
+    cr_expect_eq(ask(tensor, KW_METADATA_SYMBOLIC_SIZE, 0).answer.as_symint.word, sizes[0].word);
+    cr_expect_eq(ask(tensor, KW_METADATA_SYMBOLIC_SIZE, 1).answer.as_symint.word, 4);
+    cr_expect_eq(ask(tensor, KW_METADATA_DIM, 0).answer.as_int, 2);
+    kw_tensor_release(tensor);
+    kw_object_release(node);
+}
+
 // S137
 Test(reference, claimed_tensor_with_the_key_asks_its_interpreter)
 {

@@ -231,6 +231,7 @@ static void run_round(unsigned round)
     table.python_dispatcher = go_on_below;
     fake_begin_with(&in.of, &table);
     kw_library *library = register_kernel(&in);
+    kwi_interp_waits = round % 2 == 1;
     crew team;
     crew_start(&team, CALLERS, use_all, &in);
     for (unsigned i = 0; i < round % 32; i++) {
