@@ -47,7 +47,18 @@ Test(tensor_create, sizes_that_cannot_be_are_refused)
     options.storage_offset = -1;
     REFUSED(&options, KW_INVALID_ARGUMENT, "offset -1");
     options.storage_offset = INT64_MAX;
+    REFUSED(&options, KW_INVALID_ARGUMENT, "beyond 64 bits");
+    options.storage_offset = INT64_MAX / 2;
     REFUSED(&options, KW_INVALID_ARGUMENT, "in bytes");
+    options.strides = KWT_SIZES(INT64_MAX);
+    options.sizes = KWT_SIZES(3);
+    REFUSED(&options, KW_INVALID_ARGUMENT, "beyond 64 bits");
+    options.sizes = KWT_SIZES(0);
+    options.strides = NULL;
+    options.storage_offset = INT64_MAX;
+    kw_tensor *empty = kwt_create(&options); // no element is anywhere
+    cr_expect_eq(kw_storage_bytes(kw_tensor_storage(empty)), 0);
+    kw_tensor_release(empty);
 }
 
 Test(tensor_create, numbers_that_mean_nothing_are_refused)
