@@ -279,7 +279,9 @@ kw_status kwi_shape_as_strided(kwi_view_shape *shape, kw_int_list sizes, kw_int_
     }
     shape->dim = (uint32_t)sizes.count;
     shape->offset = offset;
-    memcpy(shape->sizes, sizes.data, sizes.count * sizeof *sizes.data);
-    memcpy(shape->strides, strides.data, sizes.count * sizeof *strides.data);
+    for (uint32_t i = 0; i < shape->dim; i++) {
+        shape->sizes[i] = sizes.data[i];
+        shape->strides[i] = strides.data[i];
+    }
     return KW_OK;
 }

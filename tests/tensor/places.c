@@ -4,7 +4,7 @@
 // Threads: one.
 // SPDX-License-Identifier: MIT
 
-#include "tensor/places.h"
+#include "places.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include <keyway/dtype.h>
 
-#include "tensor/places.h"
+#include "places.h"
 #include "tensor/shape.h"
 
 TestSuite(shape);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tensor/places.h"
+#include "places.h"
 #include "tensor/shape_view.h"
 
 TestSuite(shape_view);
