@@ -11,7 +11,7 @@
 
 // Random graphs ----------------------------------------------------------------------------------
 
-#define GRAPH_COUNT 40
+#define GRAPH_COUNT 15
 #define GRAPH_STEPS 10
 #define VALUES_MAX (FUNCTION_INPUTS_MAX + GRAPH_STEPS)
 
@@ -101,9 +101,9 @@ static void random_graphs(void)
 
 // Long and wide ----------------------------------------------------------------------------------
 
-// Long enough for a recursion to meet the stack's end. ThreadSanitizer, which looks for other
-// things, gets a tenth of it.
-#ifdef __SANITIZE_THREAD__
+// Long enough for a recursion to meet the stack's end. Sanitizers, which look for other things, get
+// a tenth of it.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define CHAIN_LENGTH 10000
 #else
 #define CHAIN_LENGTH 100000

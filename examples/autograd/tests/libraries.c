@@ -61,7 +61,7 @@ static void way_back_uses_the_kernels_of_its_time(void)
     kw_tensor *y = OP(sum, OP(mul, x, x), NULL, false);
     kw_library *doubled = open_doubled();
     CHECK_OK(grad_backward(y, NULL, false));
-    CHECK(test_at(grad_of(x), 0) == 4); // twice 2 of the seed, where 2 x would be right
+    CHECK(test_at(grad_of(x), 0) == 4); // 2 of each factor, where 2 x would be right
     end(doubled);
 }
 
@@ -94,23 +94,20 @@ static void snapshot_covers_a_whole_way_forward(void)
 {
     uint64_t seed = 4;
     kw_snapshot snapshot;
-    kw_tensor *x = test_leaf(&seed, LIST(2), 1, 2);
-    kw_tensor *wanted = OP(mul, OP(mul, x, x), x);
+    kw_tensor *x = test_leaf(&seed, LIST(2), 3, 3);
 
     CHECK_OK(kw_snapshot_open(&snapshot));
     kw_tensor *first = OP(mul, x, x);
     kw_library *doubled = open_doubled();
     kw_tensor *second = OP(mul, first, x);
-    CHECK(test_same(second, wanted));
+    CHECK(test_at(second, 0) == 27);
     CHECK_OK(grad_backward(OP(sum, second, NULL, false), NULL, false));
+    CHECK(test_at(grad_of(x), 0) == 27);
     CHECK_OK(kw_snapshot_close(&snapshot));
-    CHECK(test_at(grad_of(x), 0) == 3 * test_at(x, 0) * test_at(x, 0) ||
-          test_at(grad_of(x), 0) ==
-              2 * test_at(x, 0) * test_at(x, 0) + test_at(x, 0) * test_at(x, 0));
 
-    CHECK(test_same(OP(mul, first, x), OP(scale, first, 2)));
+    CHECK(test_at(OP(mul, first, x), 0) == 18);
     end(doubled);
-    CHECK(test_same(OP(mul, first, x), wanted));
+    CHECK(test_at(OP(mul, first, x), 0) == 27);
 }
 
 const test_case test_libraries[] = {
