@@ -43,8 +43,12 @@ static kwi_source of_cpu = {
 // guard: cell. NULL: none. Store: release, under the lock. Load: acquire. [pair: source]
 static kwi_ptr_cell places[KW_DEVICE_TYPE_COUNT] = {[KW_DEVICE_CPU] = {&of_cpu}};
 
-// guard: lock sources.
+// Records for two sources of each device, before memory is asked for: see Note [Sources].
+static kwi_source first_records[2 * KW_DEVICE_TYPE_COUNT];
+
+// guard: lock leaf.
 static kwi_source *free_records;
+static size_t first_used;
 
 // Taking ----------------------------------------------------------------------------------------
 
@@ -82,6 +86,16 @@ kwi_source *kwi_source_take(int32_t device_type)
     }
 }
 
+static void keep_record(kwi_source *record)
+{
+    if (record != NULL) {
+        kwi_leaf_lock();
+        record->next_free = free_records;
+        free_records = record;
+        kwi_leaf_unlock();
+    }
+}
+
 static void end_source(kwi_source *source)
 {
     if (source->calls.destroy != NULL) {
@@ -89,10 +103,7 @@ static void end_source(kwi_source *source)
     }
     kw_memory_free((void *)(uintptr_t)source->calls.name, strlen(source->calls.name) + 1);
     kw_lease *lease = source->lease;
-    kwi_leaf_lock();
-    source->next_free = free_records;
-    free_records = source;
-    kwi_leaf_unlock();
+    keep_record(source);
     kw_lease_end(lease); // the last touch of its library
 }
 
@@ -138,19 +149,11 @@ static kwi_source *take_record(void)
     kwi_source *record = free_records;
     if (record != NULL) {
         free_records = record->next_free;
+    } else if (first_used < sizeof first_records / sizeof *first_records) {
+        record = &first_records[first_used++];
     }
     kwi_leaf_unlock();
     return record != NULL ? record : kw_memory_allocate(sizeof *record);
-}
-
-static void keep_record(kwi_source *record)
-{
-    if (record != NULL) {
-        kwi_leaf_lock();
-        record->next_free = free_records;
-        free_records = record;
-        kwi_leaf_unlock();
-    }
 }
 
 static kw_status make_source(const kw_storage_allocator *allocator, kwi_source **out_source,

@@ -20,14 +20,12 @@ const unsigned char kwi_tensor_layout_1 = KW_TENSOR_LAYOUT;
 
 #define UNDEFINED_KEYS                                                                             \
     (KW_KEYSET_BITS(KW_KEY_ADInplaceOrView) | KW_KEYSET_BITS(KW_KEY_AutogradOther))
-#define STRONG UINT64_C(1)
-#define WEAK (UINT64_C(1) << 32)
 #define NO_DTYPE UINT8_MAX
 
 // Never freed, never counted, never changed. Its counts say that somebody has it.
 static kw_tensor undefined = {
     .keys = UNDEFINED_KEYS,
-    .counts = {WEAK | STRONG},
+    .counts = {KWI_TENSOR_ONLY_ONE},
     .dtype = NO_DTYPE,
     .device_index = -1,
     .flags = KWI_TENSOR_STATIC,
@@ -55,8 +53,18 @@ static size_t block_bytes(uint32_t dim)
     return 2 * dim * sizeof(int64_t);
 }
 
-// Fills in sizes and strides, which lie in `block` if they do not fit the body.
-static void fill_shape(kw_tensor *tensor, const kwi_geometry *shape, int64_t *block)
+// Contiguous elements have nothing to find out, but where they could be called channels last, too.
+static uint16_t flags_of(const kwi_geometry *shape, bool is_contiguous)
+{
+    return is_contiguous && shape->dim != 4 && shape->dim != 5
+               ? KWI_TENSOR_CONTIGUOUS | KWI_TENSOR_DENSE
+               : kwi_shape_flags(shape->sizes, shape->strides, shape->dim);
+}
+
+// Fills in sizes and strides, which lie in `block` if they do not fit the body, and the flags of
+// contiguity.
+static void fill_shape(kw_tensor *tensor, const kwi_geometry *shape, int64_t *block,
+                       bool is_contiguous)
 {
     int64_t *sizes = block != NULL ? block : tensor->shape.words;
     int64_t *strides = sizes + (block != NULL ? shape->dim : KW_TENSOR_INLINE_DIM);
@@ -70,7 +78,7 @@ static void fill_shape(kw_tensor *tensor, const kwi_geometry *shape, int64_t *bl
     tensor->dim = (uint8_t)shape->dim;
     tensor->offset = shape->offset;
     tensor->flags &= (uint16_t) ~(KWI_SHAPE_FLAGS | KWI_TENSOR_SYMBOLIC);
-    tensor->flags |= kwi_shape_flags(sizes, strides, shape->dim);
+    tensor->flags |= flags_of(shape, is_contiguous);
 }
 
 kw_status kwi_tensor_make(const kwi_tensor_parts *parts, kw_tensor **out_tensor, kw_error *err)
@@ -83,7 +91,7 @@ kw_status kwi_tensor_make(const kwi_tensor_parts *parts, kw_tensor **out_tensor,
         return kwi_tensor_fail_memory(err);
     }
     tensor->keys = parts->keys.bits;
-    kwi_u64_store_relaxed(&tensor->counts, WEAK | STRONG); // relaxed: nobody else knows it
+    kwi_u64_store_relaxed(&tensor->counts, KWI_TENSOR_ONLY_ONE); // relaxed: nobody else knows it
     kw_storage_retain(parts->storage);
     tensor->storage = parts->storage;
     kwi_ptr_store_relaxed(&tensor->extra, NULL); // relaxed: the same
@@ -93,7 +101,7 @@ kw_status kwi_tensor_make(const kwi_tensor_parts *parts, kw_tensor **out_tensor,
     tensor->device_index = (int8_t)parts->device.index;
     tensor->reserved = 0;
     tensor->flags = parts->flags;
-    fill_shape(tensor, &parts->shape, block);
+    fill_shape(tensor, &parts->shape, block, parts->is_contiguous);
     *out_tensor = tensor;
     return KW_OK;
 }
@@ -129,7 +137,7 @@ kw_status kwi_tensor_set_shape(kw_tensor *tensor, const kwi_geometry *shape, kw_
     }
     free_shape(tensor);
     const kwi_geometry own = {copy, copy + shape->dim, shape->offset, shape->dim};
-    fill_shape(tensor, &own, copy != words ? copy : NULL);
+    fill_shape(tensor, &own, copy != words ? copy : NULL, false);
     return KW_OK;
 }
 
@@ -140,79 +148,13 @@ bool kwi_thread_is_inferring(void)
            !kw_keyset_has(state.included, KW_KEY_ADInplaceOrView);
 }
 
-// References ------------------------------------------------------------------------------------
+// Ending ----------------------------------------------------------------------------------------
 
-// What ends with the last strong reference: everything but the body.
-static void end_contents(kw_tensor *tensor)
+void kwi_tensor_end_contents(kw_tensor *tensor)
 {
     kwi_extra_end(tensor);
     kw_storage_release(tensor->storage);
     free_shape(tensor);
     tensor->storage = NULL;
     tensor->dim = 0;
-}
-
-void kw_tensor_retain(kw_tensor *tensor)
-{
-    if (tensor != NULL && kw_tensor_is_defined(tensor)) {
-        (void)kwi_u64_add_relaxed(&tensor->counts, STRONG); // relaxed: the caller has a reference
-    }
-}
-
-void kw_tensor_release(kw_tensor *tensor)
-{
-    if (tensor == NULL || !kw_tensor_is_defined(tensor)) {
-        return;
-    }
-    // [pair: tensor-count] The only reference of all: no other thread can make one.
-    if (kwi_u64_load_acquire(&tensor->counts) == (WEAK | STRONG)) {
-        end_contents(tensor);
-        kwi_slab_give_back(tensor);
-        return;
-    }
-    // [pair: tensor-count]
-    if ((uint32_t)kwi_u64_sub_release(&tensor->counts, STRONG) == 1) {
-        (void)kwi_u64_load_acquire(&tensor->counts); // [pair: tensor-count]
-        end_contents(tensor);
-        kw_tensor_weak_release(tensor); // that of all strong ones together
-    }
-}
-
-uint32_t kw_tensor_use_count(const kw_tensor *tensor)
-{
-    return (uint32_t)kwi_u64_load_relaxed(&tensor->counts); // relaxed: a hint
-}
-
-void kw_tensor_weak_retain(kw_tensor *tensor)
-{
-    if (tensor != NULL && kw_tensor_is_defined(tensor)) {
-        (void)kwi_u64_add_relaxed(&tensor->counts, WEAK); // relaxed: the caller has a reference
-    }
-}
-
-void kw_tensor_weak_release(kw_tensor *tensor)
-{
-    if (tensor == NULL || !kw_tensor_is_defined(tensor)) {
-        return;
-    }
-    // [pair: tensor-count]
-    if (kwi_u64_sub_release(&tensor->counts, WEAK) >> 32 == 1) {
-        (void)kwi_u64_load_acquire(&tensor->counts); // [pair: tensor-count]
-        kwi_slab_give_back(tensor);
-    }
-}
-
-bool kw_tensor_lock(kw_tensor *weak)
-{
-    if (weak == NULL || !kw_tensor_is_defined(weak)) {
-        return weak != NULL;
-    }
-    uint64_t counts = kwi_u64_load_relaxed(&weak->counts); // relaxed: the swap decides
-    while ((uint32_t)counts != 0) {
-        // Acquire, as the last reference of all does. [pair: tensor-count]
-        if (kwi_u64_compare_exchange_acquire_relaxed(&weak->counts, &counts, counts + STRONG)) {
-            return true;
-        }
-    }
-    return false;
 }

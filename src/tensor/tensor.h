@@ -26,7 +26,8 @@ typedef struct kwi_tensor_parts {
     kw_device device;
     uint8_t dtype;
     uint8_t layout;
-    uint16_t flags; // KWI_TENSOR_VIEW, KWI_TENSOR_WRAPPED_NUMBER; the flags of shapes are computed
+    uint16_t flags;     // KWI_TENSOR_VIEW, KWI_TENSOR_WRAPPED_NUMBER; those of shapes are computed
+    bool is_contiguous; // the strides are known to be those of contiguous elements
 } kwi_tensor_parts;
 
 // Makes a tensor with one reference, which retains the storage. KW_OK or KW_NO_MEMORY.
@@ -38,6 +39,14 @@ kwi_geometry kwi_tensor_shape(const kw_tensor *tensor);
 // Gives a tensor another shape, also one made of its own numbers. KW_OK, or KW_NO_MEMORY, and then
 // nothing is changed; five dimensions or fewer need no memory.
 kw_status kwi_tensor_set_shape(kw_tensor *tensor, const kwi_geometry *shape, kw_error *err);
+
+// Ends everything but the body, when the last strong reference has gone.
+void kwi_tensor_end_contents(kw_tensor *tensor);
+
+// Halves of kw_tensor.counts, and the value that says: this reference is the only one.
+#define KWI_TENSOR_STRONG UINT64_C(1)
+#define KWI_TENSOR_WEAK (UINT64_C(1) << 32)
+#define KWI_TENSOR_ONLY_ONE (KWI_TENSOR_WEAK | KWI_TENSOR_STRONG)
 
 // Whether the calling thread is in inference mode.
 bool kwi_thread_is_inferring(void);
