@@ -80,7 +80,7 @@ static kw_status expand_dim(const kwi_view_shape *before, int64_t from, kwi_view
                                at, size, wanted);
     }
     after->sizes[at] = wanted < 0 ? size : wanted;
-    if (after->sizes[at] != size) {
+    if (after->sizes[at] != size || before->dim == 0) { // the one element of a scalar is repeated
         after->strides[at] = 0;
     } else if (from >= 0) {
         after->strides[at] = before->strides[from];
@@ -187,7 +187,8 @@ static run take_run(const kwi_view_shape *shape, uint32_t *at)
     return taken;
 }
 
-// The strides of a view of a shape that has elements: sizes have to divide each run of it.
+// The strides of a view of a shape that has elements, as many as the sizes hold: sizes have to
+// divide each run of it.
 static bool view_strides(const kwi_view_shape *shape, const int64_t *sizes, uint32_t dim,
                          int64_t *out_strides)
 {
@@ -205,7 +206,7 @@ static bool view_strides(const kwi_view_shape *shape, const int64_t *sizes, uint
             return false;
         }
     }
-    return to == 0;
+    return true;
 }
 
 bool kwi_shape_view(kwi_view_shape *shape, const int64_t *sizes, uint32_t dim)

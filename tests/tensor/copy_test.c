@@ -12,7 +12,7 @@
 
 TestSuite(copy);
 
-#define CASES 4000
+#define CASES 1000
 #define AREA 4096 // elements, more than the strides drawn here reach
 
 // A shape that names every element once: dimensions in any order, with gaps.

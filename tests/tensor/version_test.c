@@ -7,6 +7,7 @@
 
 #include <keyway/local.h>
 
+#include "base/memory.h"
 #include "elements.h"
 
 TestSuite(version);
@@ -135,8 +136,10 @@ Test(version, inference_tensors_have_none_and_are_written_in_inference_mode_only
     cr_expect_not_null(strstr(err.text, "inference mode"));
     cr_expect_eq(kw_tensor_copy(tensor, tensor, NULL), KW_NOT_SUPPORTED);
     KWT_OK(kw_local_inference_mode(true, &guard));
+    uint64_t bytes = kwi_memory_bytes();
     KWT_OK(kw_tensor_bump_version(tensor, NULL));
     KWT_OK(kw_tensor_copy(tensor, tensor, NULL));
+    cr_expect_eq(kwi_memory_bytes(), bytes, "there is no counter");
     cr_expect_eq(kw_tensor_version(tensor, &version, NULL), KW_NOT_SUPPORTED);
     kw_local_restore(&guard);
     kw_tensor_release(tensor);
@@ -165,6 +168,7 @@ Test(version, views_of_inference_tensors_are_inference_tensors_wherever_they_are
     KWT_OK(kw_tensor_alias(tensor, &made[0], NULL));
     KWT_OK(kw_tensor_detach(tensor, &made[1], NULL));
     KWT_OK(kw_tensor_data_alias(tensor, &made[2], NULL));
+    cr_expect_eq(kwt_figures().extra_count, 0, "and none has a counter");
     for (int i = 0; i < 3; i++) {
         cr_expect(kw_tensor_is_inference(made[i]), "%d", i);
         cr_expect_eq(kw_tensor_bump_version(made[i], NULL), KW_NOT_SUPPORTED);

@@ -13,7 +13,7 @@
 
 TestSuite(view);
 
-#define CHAINS 1500
+#define CHAINS 400
 #define LINKS 5
 #define ELEMENTS 360
 
