@@ -226,6 +226,22 @@ static void second_time_needs_retain(void)
     CHECK(test_at(grad_of(x), 0) == 4 * test_at(x, 0));
 }
 
+// The graph is there, and what it has saved is not, also of what was done to a view in place.
+static void pass_releases_what_is_saved(void)
+{
+    uint64_t seed = 12;
+    kw_tensor *x = test_leaf(&seed, LIST(2), 1, 2);
+    kw_tensor *copy = OP(clone, x);
+    (void)OP(mul_, OP(slice, copy, 0, 0, 2), x);
+    kw_tensor *y = OP(sum, OP(mul, copy, x), NULL, false);
+    const uint32_t users = kw_storage_use_count(kw_tensor_storage(x));
+    CHECK(users == 3);
+    CHECK_OK(grad_backward(y, NULL, true));
+    CHECK(kw_storage_use_count(kw_tensor_storage(x)) == users);
+    CHECK_OK(grad_backward(y, NULL, false));
+    CHECK(kw_storage_use_count(kw_tensor_storage(x)) == 1);
+}
+
 static void wrong_results_and_seeds_are_refused(void)
 {
     uint64_t seed = 7;
@@ -291,6 +307,7 @@ const test_case test_graphs[] = {
     {"gradients_add_up", gradients_add_up},
     {"leaves_share_no_gradient", leaves_share_no_gradient},
     {"second_time_needs_retain", second_time_needs_retain},
+    {"pass_releases_what_is_saved", pass_releases_what_is_saved},
     {"wrong_results_and_seeds_are_refused", wrong_results_and_seeds_are_refused},
     {"node_does_not_keep_its_output", node_does_not_keep_its_output},
     {"leaf_may_end_before_its_graph", leaf_may_end_before_its_graph},

@@ -61,6 +61,20 @@ static void change_through_a_view_or_detached_is_found(void)
     CHECK_REFUSED(GRAD_MODIFIED, "math::exp", grad_backward(z, NULL, false));
 }
 
+// What an operator has saved that changed a view is looked at too.
+static void changed_factor_of_a_view_is_found(void)
+{
+    uint64_t seed = 12;
+    kw_tensor *x = test_leaf(&seed, LIST(2), 1, 2);
+    kw_tensor *base = OP(expand, x, LIST(2, 2));
+    kw_tensor *copy = OP(clone, base);
+    kw_tensor *factor = OP(clone, x);
+    (void)OP(mul_, OP(select, copy, 0, 0), factor);
+    kw_tensor *z = OP(sum, copy, NULL, false);
+    (void)OP(add_, factor, x, 1);
+    CHECK_REFUSED(GRAD_MODIFIED, "math::mul_ needs a tensor", grad_backward(z, NULL, false));
+}
+
 static void change_of_what_nobody_saved_is_right(void)
 {
     uint64_t seed = 4;
@@ -179,6 +193,7 @@ const test_case test_in_place[] = {
     {"changed_input_is_found", changed_input_is_found},
     {"changed_output_is_found", changed_output_is_found},
     {"change_through_a_view_or_detached_is_found", change_through_a_view_or_detached_is_found},
+    {"changed_factor_of_a_view_is_found", changed_factor_of_a_view_is_found},
     {"change_of_what_nobody_saved_is_right", change_of_what_nobody_saved_is_right},
     {"versions_count_below_autograd_too", versions_count_below_autograd_too},
     {"leaf_is_not_changed", leaf_is_not_changed},
