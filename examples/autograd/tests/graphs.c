@@ -104,7 +104,7 @@ static void random_graphs(void)
 
 // A recursion takes 16 bytes a node at the least, three times the stack. Sanitizers, which look for
 // other things, get a tenth of the chain.
-#define SMALL_STACK (512 * 1024)
+#define SMALL_STACK ((size_t)512 * 1024)
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define CHAIN_LENGTH 10000
 #else
