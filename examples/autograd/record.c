@@ -44,23 +44,25 @@ grad_record grad_record_begin(const kw_kernel *self, const grad_formula *formula
 
 // In place -------------------------------------------------------------------------------------
 
-static kw_status refuse(const grad_record *record, const char *why)
-{
-    return GRAD_FAIL(GRAD_REFUSED, "%s would change %s", record->node->formula->op, why);
-}
-
 // What changes in place is made of other things afterwards; nothing may then still stand for what
-// it was.
-static kw_status check_change(const grad_record *record, const grad_meta *meta)
+// it was. This is looked at also where no input wants a gradient: the base may.
+static kw_status check_change(const grad_record *record, const char *op)
 {
-    const kw_tensor *base = meta != NULL && meta->base != NULL ? meta->base : record->inputs[0];
-    if (grad_is_required(base) && grad_is_leaf(base)) {
-        return refuse(record, "a leaf in place that a gradient is wanted for; do that below "
-                              "autograd, or to a clone");
+    const grad_meta *meta = grad_meta_of(record->inputs[0]);
+    const bool is_view = meta != NULL && meta->base != NULL;
+    const kw_tensor *base = is_view ? meta->base : record->inputs[0];
+    const bool is_base_required = grad_is_required(base);
+    if (is_base_required && grad_is_leaf(base)) {
+        return GRAD_FAIL(GRAD_REFUSED,
+                         "%s would change a leaf in place that a gradient is wanted for; do that "
+                         "below autograd, or to a clone",
+                         op);
     }
-    if (meta != NULL && meta->base != NULL && !meta->is_recorded) {
-        return refuse(record, "a view in place that was made while nothing was recorded; make it "
-                              "again");
+    if (is_view && !meta->is_recorded && (is_base_required || record->node != NULL)) {
+        return GRAD_FAIL(GRAD_REFUSED,
+                         "%s would change a view in place that was made while nothing was "
+                         "recorded; make it again",
+                         op);
     }
     return KW_OK;
 }
@@ -69,14 +71,10 @@ static kw_status check_change(const grad_record *record, const grad_meta *meta)
 static kw_status prepare_change(grad_record *record, const grad_input *inputs)
 {
     grad_meta *meta = grad_meta_of(record->inputs[0]);
-    kw_status status = check_change(record, meta);
-    if (status != KW_OK) {
-        return status;
-    }
     if (meta == NULL || meta->base == NULL) {
         return grad_meta_ensure(record->inputs[0], &meta);
     }
-    status =
+    kw_status status =
         grad_slices_write(record->inputs[0], meta->base, record->node, inputs, &record->base_node);
     return status == KW_OK ? grad_meta_ensure(meta->base, &meta) : status;
 }
@@ -87,7 +85,10 @@ grad_record grad_record_begin_in_place(const kw_kernel *self, const grad_formula
     grad_record record = {.inputs = {x, y}, .input_count = y != NULL ? 2 : 1};
     grad_input inputs[GRAD_INPUTS_MAX] = {{NULL, NULL}};
     make_node(&record, self, formula, inputs);
-    if (record.node != NULL && record.status == KW_OK) {
+    if (record.status == KW_OK) {
+        record.status = check_change(&record, formula->op);
+    }
+    if (record.status == KW_OK && record.node != NULL) {
         record.status = prepare_change(&record, inputs);
     }
     for (uint32_t i = 0; i < GRAD_INPUTS_MAX; i++) {

@@ -136,6 +136,8 @@ static void view_made_unrecorded_is_not_changed(void)
     CHECK(!grad_is_required(row));
     CHECK_REFUSED(GRAD_REFUSED, "a view in place that was made while nothing was recorded",
                   math_mul__call(row, OP(select, x, 0, 0), &out));
+    CHECK_REFUSED(GRAD_REFUSED, "a view in place that was made while nothing was recorded",
+                  math_fill__call(row, 7, &out)); // the base would not know
 }
 
 static void expanded_view_is_not_changed(void)
