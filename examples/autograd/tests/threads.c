@@ -103,8 +103,29 @@ static void inference_beside_training(void)
     CHECK(test_at(grad_of(shared_weight), 0) == ROUNDS);
 }
 
+// A graph belongs to one thread at a time, and not always to the same.
+static void *go_back(void *context)
+{
+    CHECK_OK(grad_backward(test_keep(context), NULL, false));
+    test_release_all();
+    return NULL;
+}
+
+static void graph_is_handed_over(void)
+{
+    uint64_t seed = 3;
+    pthread_t thread;
+    kw_tensor *x = test_leaf(&seed, LIST(3), 1, 1);
+    kw_tensor *result = NULL;
+    CHECK_OK(math_sum_call(OP(mul, OP(exp, x), x), NULL, false, &result));
+    CHECK(pthread_create(&thread, NULL, go_back, result) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(test_same(grad_of(x), OP(scale, OP(exp, x), 2)));
+}
+
 const test_case test_threads[] = {
     {"graphs_that_share_a_leaf", graphs_that_share_a_leaf},
     {"inference_beside_training", inference_beside_training},
+    {"graph_is_handed_over", graph_is_handed_over},
     {NULL, NULL},
 };
