@@ -20,14 +20,14 @@
 // Rows: an expression of a, b, the factor, and what is there, for both types ---------------------
 
 #define ROW(name, type, expression)                                                                \
-    static void name##_##type(int64_t count, char *const *data, const int64_t *steps,              \
+    static void name##_##type(int64_t count, void *const *data, const int64_t *steps,              \
                               double factor)                                                       \
     {                                                                                              \
         (void)factor;                                                                              \
         for (int64_t i = 0; i < count; i++) {                                                      \
-            type *out = (type *)(data[0] + i * steps[0]);                                          \
-            const type a = *(const type *)(data[1] + i * steps[1]);                                \
-            const type b = *(const type *)(data[2] + i * steps[2]);                                \
+            type *out = (type *)data[0] + i * steps[0];                                            \
+            const type a = ((const type *)data[1])[i * steps[1]];                                  \
+            const type b = ((const type *)data[2])[i * steps[2]];                                  \
             (void)a;                                                                               \
             (void)b;                                                                               \
             *out = (type)(expression);                                                             \
@@ -236,19 +236,18 @@ static kw_status sum(const kw_kernel *self, kw_keyset keys, kw_tensor *x, const 
 // The product of matrices ------------------------------------------------------------------------
 
 typedef struct matrix {
-    const char *data;
+    const void *data;
     int64_t rows;
     int64_t columns;
-    int64_t row_step; // in bytes
+    int64_t row_step; // in elements
     int64_t column_step;
 } matrix;
 
 static matrix matrix_of(const kw_tensor *tensor)
 {
-    const int64_t bytes = (int64_t)kw_dtype_bytes(kw_tensor_dtype(tensor));
+    const int64_t *sizes = kw_tensor_sizes(tensor);
     const int64_t *strides = kw_tensor_strides(tensor);
-    return (matrix){kw_tensor_data(tensor), kw_tensor_sizes(tensor)[0], kw_tensor_sizes(tensor)[1],
-                    strides[0] * bytes, strides[1] * bytes};
+    return (matrix){kw_tensor_data(tensor), sizes[0], sizes[1], strides[0], strides[1]};
 }
 
 // One element of `a` at a time, so that rows of `b` and of the output are gone through in order.
@@ -260,10 +259,10 @@ static matrix matrix_of(const kw_tensor *tensor)
         }                                                                                          \
         for (int64_t i = 0; i < a.rows; i++) {                                                     \
             for (int64_t k = 0; k < a.columns; k++) {                                              \
-                const type x = *(const type *)(a.data + i * a.row_step + k * a.column_step);       \
-                const char *row = b.data + k * b.row_step;                                         \
+                const type x = ((const type *)a.data)[i * a.row_step + k * a.column_step];         \
+                const type *row = (const type *)b.data + k * b.row_step;                           \
                 for (int64_t j = 0; j < b.columns; j++) {                                          \
-                    out[i * b.columns + j] += x * *(const type *)(row + j * b.column_step);        \
+                    out[i * b.columns + j] += x * row[j * b.column_step];                          \
                 }                                                                                  \
             }                                                                                      \
         }                                                                                          \

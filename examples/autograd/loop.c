@@ -18,8 +18,9 @@
 typedef struct element_loop {
     uint32_t dim;
     int64_t sizes[KW_TENSOR_DIM_MAX];
-    int64_t steps[KW_TENSOR_DIM_MAX][GRAD_LOOP_OPERANDS]; // in bytes
-    char *data[GRAD_LOOP_OPERANDS];
+    int64_t steps[KW_TENSOR_DIM_MAX][GRAD_LOOP_OPERANDS]; // in elements
+    void *data[GRAD_LOOP_OPERANDS];
+    int64_t element_bytes;
 } element_loop;
 
 // The size of dimension `i` of `dim`, counted from the end; 1 beyond the tensor's own.
@@ -66,10 +67,17 @@ static kw_status check_type(const kw_kernel *self, const kw_tensor *tensor, uint
 static void set_steps(element_loop *loop, uint32_t operand, const kw_tensor *tensor)
 {
     const uint32_t added = loop->dim - kw_tensor_dim(tensor);
-    const int64_t bytes = (int64_t)kw_dtype_bytes(kw_tensor_dtype(tensor));
     for (uint32_t i = 0; i < loop->dim; i++) {
         bool repeated = size_at(tensor, i, loop->dim) == 1;
-        loop->steps[i][operand] = repeated ? 0 : kw_tensor_strides(tensor)[i - added] * bytes;
+        loop->steps[i][operand] = repeated ? 0 : kw_tensor_strides(tensor)[i - added];
+    }
+}
+
+// Moves every operand by steps of one dimension.
+static void move(const element_loop *loop, void **data, uint32_t dimension, int64_t count)
+{
+    for (uint32_t k = 0; k < GRAD_LOOP_OPERANDS; k++) {
+        data[k] = (char *)data[k] + count * loop->steps[dimension][k] * loop->element_bytes;
     }
 }
 
@@ -79,7 +87,7 @@ static void run(const element_loop *loop, grad_row row, double factor)
     static const int64_t no_steps[GRAD_LOOP_OPERANDS] = {0};
     const uint32_t last = loop->dim - 1;
     int64_t index[KW_TENSOR_DIM_MAX] = {0};
-    char *data[GRAD_LOOP_OPERANDS] = {loop->data[0], loop->data[1], loop->data[2]};
+    void *data[GRAD_LOOP_OPERANDS] = {loop->data[0], loop->data[1], loop->data[2]};
     if (loop->dim == 0) {
         row(1, data, no_steps, factor);
         return;
@@ -89,18 +97,14 @@ static void run(const element_loop *loop, grad_row row, double factor)
         uint32_t i = last;
         while (i > 0 && index[i - 1] == loop->sizes[i - 1] - 1) {
             i--;
-            for (uint32_t k = 0; k < GRAD_LOOP_OPERANDS; k++) {
-                data[k] -= index[i] * loop->steps[i][k];
-            }
+            move(loop, data, i, -index[i]);
             index[i] = 0;
         }
         if (i == 0) {
             return;
         }
         index[i - 1]++;
-        for (uint32_t k = 0; k < GRAD_LOOP_OPERANDS; k++) {
-            data[k] += loop->steps[i - 1][k];
-        }
+        move(loop, data, i - 1, 1);
     }
 }
 
@@ -108,6 +112,7 @@ static kw_status set_up(const kw_kernel *self, element_loop *loop, kw_tensor *ou
                         const kw_tensor *a, const kw_tensor *b)
 {
     const kw_tensor *operands[GRAD_LOOP_OPERANDS] = {out, a, b};
+    loop->element_bytes = (int64_t)kw_dtype_bytes(kw_tensor_dtype(out));
     for (uint32_t k = 0; k < GRAD_LOOP_OPERANDS; k++) {
         const kw_tensor *operand = operands[k] != NULL ? operands[k] : a;
         kw_status status = check_type(self, operand, kw_tensor_dtype(out));
@@ -115,7 +120,7 @@ static kw_status set_up(const kw_kernel *self, element_loop *loop, kw_tensor *ou
             return status;
         }
         set_steps(loop, k, operand);
-        loop->data[k] = (char *)(uintptr_t)kw_tensor_data(operand);
+        loop->data[k] = (void *)(uintptr_t)kw_tensor_data(operand);
     }
     return KW_OK;
 }

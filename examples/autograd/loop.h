@@ -16,8 +16,8 @@
 
 #define GRAD_LOOP_OPERANDS 3 // the output, and one or two inputs
 
-// Does `count` elements. Steps are in bytes; that of an operand that is repeated is 0.
-typedef void (*grad_row)(int64_t count, char *const *data, const int64_t *steps, double factor);
+// Does `count` elements. Steps are in elements; that of an operand that is repeated is 0.
+typedef void (*grad_row)(int64_t count, void *const *data, const int64_t *steps, double factor);
 
 // The same for both types.
 typedef struct grad_rows {
