@@ -152,7 +152,9 @@ static kw_status check_storage(const kw_tensor_options *options, size_t needed_b
 
 static kw_status make(const kw_tensor_options *options, kw_tensor **out_tensor, kw_error *err)
 {
-    draft under_way; // not zeroed: it is large, and filled in as far as it is used
+    draft under_way; // not zeroed as a whole: strides are filled in as far as they are used
+    under_way.shape = (kwi_geometry){.dim = 0};
+    under_way.needed_bytes = 0;
     kw_status status = lay(options, &under_way, err);
     if (status != KW_OK) {
         return status;

@@ -17,17 +17,18 @@
 
 #include "concurrency/fixture.h"
 #include "tensor/counter.h"
+#include "tensor/step.h"
 #include "tensor/storage.h"
 
 enum {
     THREADS = 4,
     ROUNDS = 6000,
-    THINGS = 32,
-    STEPS = 40
+    THINGS = 32
 };
 
 static const kw_device cpu = {KW_DEVICE_CPU, -1};
 static const kw_device cuda = {KW_DEVICE_CUDA, 0};
+static const kw_device xpu = {KW_DEVICE_XPU, 0};
 
 static kw_tensor_statistics figures(void)
 {
@@ -308,6 +309,7 @@ static void one_interpreter_and_one_counter_win(void)
 // What a loader would have mapped: the library of an allocator, and its state.
 typedef struct image {
     kw_library *library;
+    int32_t device_type;
     uint64_t canary;
     atomic_uint alive;
     unsigned ended;
@@ -355,13 +357,14 @@ static void image_end(void *context)
     of->ended++; // plain, after all that its storages did
 }
 
-static image *map_image(void)
+static image *map_image(kw_device device)
 {
     image *of = calloc(1, sizeof *of);
     if (of == NULL) {
         abort();
     }
     of->canary = CANARY;
+    of->device_type = device.type;
     of->library = library_open("device");
     const kw_storage_allocator allocator = {
         .struct_size = sizeof allocator,
@@ -372,7 +375,7 @@ static image *map_image(void)
         .destroy = image_end,
         .library = of->library,
     };
-    MUST(kw_storage_allocator_set(KW_DEVICE_CUDA, &allocator, &err));
+    MUST(kw_storage_allocator_set(device.type, &allocator, &err));
     return of;
 }
 
@@ -387,44 +390,69 @@ static void unmap_image(image *of)
     free(of);
 }
 
-static void make_on_device(crew *team, unsigned index)
+// Whose memory a storage is.
+static const image *owner_of(const kw_storage *storage)
 {
-    kw_storage *kept[STEPS] = {NULL};
+    const unsigned char *data = kw_storage_data(storage);
+    return ((const block *)(const void *)(data - offsetof(block, bytes)))->owner;
+}
+
+static void make_on_devices(crew *team, unsigned index)
+{
+    kw_storage *kept[2] = {NULL}; // one of each device, so that old sources end soon
     uint32_t random = index + 1;
     while (crew_goes_on(team)) {
-        unsigned at = random_next(&random) % STEPS;
+        unsigned at = random_next(&random) % 2;
         kw_storage_release(kept[at]);
         kept[at] = NULL;
-        kw_status status = kw_storage_create(16, cuda, &kept[at], NULL);
+        kw_device device = at == 0 ? cuda : xpu;
+        kw_status status = kw_storage_create(16, device, &kept[at], NULL);
         CHECK(status == KW_OK || status == KW_NOT_FOUND, "a storage answers %s",
               kw_status_name(status));
+        CHECK(status != KW_OK || owner_of(kept[at])->device_type == device.type,
+              "memory of another device");
     }
-    for (unsigned i = 0; i < STEPS; i++) {
-        kw_storage_release(kept[i]);
+    kw_storage_release(kept[0]);
+    kw_storage_release(kept[1]);
+}
+
+// Between finding a source and counting it, now and then.
+static void stand_still(const kw_tensor *of)
+{
+    static _Thread_local uint32_t random = 1;
+    for (unsigned i = of == NULL && random_next(&random) % 16 == 0 ? 100 : 0; i > 0; i--) {
+        (void)sched_yield();
     }
 }
 
+// Records of sources go from one device to the other all the time.
 static void allocators_of_libraries_are_replaced_while_storages_are_made(void)
 {
+    kwi_tensor_step = stand_still;
     crew team;
-    crew_start(&team, THREADS - 1, make_on_device, NULL);
-    image *mapped = map_image();
+    crew_start(&team, THREADS - 1, make_on_devices, NULL);
+    image *mapped[2] = {map_image(cuda), map_image(xpu)};
     for (int round = 0; fixture_goes_on(round, SCALED(2000)); round++) {
-        image *next = map_image(); // takes the place of the one before
-        unmap_image(mapped);       // when its last storage has gone
-        mapped = next;
+        unsigned which = round % 2 == 0 ? 0 : 1;
+        image *next = map_image(which == 0 ? cuda : xpu); // takes the place of the one before
+        unmap_image(mapped[which]);                       // when its last storage has gone
+        mapped[which] = next;
         if (round % 16 == 0) {
             MUST(kw_storage_allocator_set(KW_DEVICE_CUDA, NULL, &err));
         }
     }
     crew_stop(&team);
+    kwi_tensor_step = NULL;
     MUST(kw_storage_allocator_set(KW_DEVICE_CUDA, NULL, &err));
-    unmap_image(mapped);
+    MUST(kw_storage_allocator_set(KW_DEVICE_XPU, NULL, &err));
+    unmap_image(mapped[0]);
+    unmap_image(mapped[1]);
     CHECK(figures().storage_count == 0, "storages are left");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    kwi_tensor_seeded = argc > 1 ? (kwi_tensor_fault)atoi(argv[1]) : KWI_TENSOR_FAULT_NONE;
     fixture_begin();
     RUN(contents_and_body_end_once_for_all_references);
     RUN(places_go_from_thread_to_thread);
