@@ -113,8 +113,8 @@ static void link_select(chain *c)
 
 static void link_permute(chain *c)
 {
-    uint32_t dims[KWT_PLACES_DIM];
-    int64_t given[KWT_PLACES_DIM];
+    uint32_t dims[KWT_PLACES_DIM] = {0};
+    int64_t given[KWT_PLACES_DIM] = {0};
     for (uint32_t i = 0; i < c->shape.dim; i++) {
         uint32_t other = (uint32_t)below(c, i + 1);
         dims[i] = dims[other];
@@ -130,7 +130,7 @@ static void link_permute(chain *c)
 
 static void link_transpose(chain *c)
 {
-    uint32_t dims[KWT_PLACES_DIM];
+    uint32_t dims[KWT_PLACES_DIM] = {0};
     uint32_t a = (uint32_t)below(c, c->shape.dim);
     uint32_t b = (uint32_t)below(c, c->shape.dim);
     for (uint32_t i = 0; i < c->shape.dim; i++) {
@@ -163,8 +163,8 @@ static void link_expand(chain *c)
 {
     uint32_t front = (uint32_t)below(c, 3);
     uint32_t dim = c->shape.dim + front;
-    int64_t sizes[KWT_PLACES_DIM];
-    int64_t given[KWT_PLACES_DIM];
+    int64_t sizes[KWT_PLACES_DIM] = {0};
+    int64_t given[KWT_PLACES_DIM] = {0};
     for (uint32_t i = 0; i < dim; i++) {
         sizes[i] = i < front ? 1 : c->shape.sizes[i - front];
         bool is_kept = sizes[i] != 1 || below(c, 3) == 0;
@@ -196,8 +196,8 @@ static uint32_t draw_sizes(chain *c, int64_t count, int64_t *sizes)
 
 static void link_view(chain *c)
 {
-    int64_t given[KWT_PLACES_DIM];
-    int64_t sizes[KWT_PLACES_DIM];
+    int64_t given[KWT_PLACES_DIM] = {0};
+    int64_t sizes[KWT_PLACES_DIM] = {0};
     uint32_t dim = draw_sizes(c, c->places.count, sizes);
     memcpy(given, sizes, sizeof given);
     if (dim > 0 && c->places.count > 0 && below(c, 2) == 0) {
