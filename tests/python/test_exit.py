@@ -24,9 +24,9 @@ f = d.operator("e::f")
 
 
 class ExitTest(unittest.TestCase):
-    def run_program(self, text, times=1):
+    def run_program(self, text, times=1, first=""):
         for _ in range(times):
-            done = subprocess.run([sys.executable, "-c", PRELUDE + text], capture_output=True,
+            done = subprocess.run([sys.executable, "-c", first + PRELUDE + text], capture_output=True,
                                   text=True, timeout=100)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout
@@ -74,15 +74,16 @@ print(helper().call(f, 1))
         self.assertEqual(out, "(32, 'the kernel is a Python function, and Python has ended; in `e::f`')\n")
 
     def test_end_closes_libraries_before_python_goes_down(self):
+        # What is registered first runs last: after the package's own.
         out = self.run_program("""
-@atexit.register  # runs before those that were registered earlier
+@atexit.register
 def before():
     print(d.operators(), f(2))
-import keyway
-class Last:
-    def __del__(self):
-        print(lib.closed, d.operators())
-keep = Last()
+""", first="""
+import atexit
+@atexit.register
+def after():
+    print(lib.closed, d.operators())
 """)
         self.assertEqual(out, "['e::f'] 2\nTrue []\n")
 
