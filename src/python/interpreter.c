@@ -1,0 +1,153 @@
+// CPython as an interpreter of the library: its life, and the hooks that need no Python code.
+//
+// Layer:   python (public headers only)
+// Threads: hooks are called from any thread, and take the GIL themselves.
+// SPDX-License-Identifier: MIT
+
+#include "python/interpreter.h"
+
+#include "python/dispatch.h"
+#include "python/error.h"
+#include "python/gate.h"
+#include "python/module.h"
+#include "python/subclass.h"
+
+// guard: immutable. Set while the module is imported; never freed.
+static kw_interpreter *python;
+
+// Longest wait at exit for threads inside Python code: a daemon thread may stay there for ever.
+#define DISARM_NS UINT64_C(10000000000)
+
+static void retain(void *object, void *context)
+{
+    PyGILState_STATE state;
+    (void)context;
+    if (kwpy_enter(&state)) {
+        Py_INCREF((PyObject *)object);
+        kwpy_leave(state);
+    }
+}
+
+static void release(void *object, bool is_tensors, void *context)
+{
+    PyGILState_STATE state;
+    (void)context;
+    if (!kwpy_enter(&state)) {
+        return;
+    }
+    if (is_tensors) {
+        kwpy_identity_forget((PyObject *)object);
+    }
+    Py_DECREF((PyObject *)object);
+    kwpy_leave(state);
+}
+
+static void report_error(const kw_error *why, void *context)
+{
+    PyGILState_STATE state;
+    (void)context;
+    if (kwpy_enter(&state)) {
+        (void)kwpy_raise(why->status, why);
+        kwpy_report(NULL);
+        kwpy_leave(state);
+    }
+}
+
+static kw_status dispatch(const kw_interpreter_call *call, void *context)
+{
+    PyGILState_STATE state;
+    (void)context;
+    if (!kwpy_enter(&state)) {
+        return kw_fail(KW_INTERPRETER_GONE, "Python has ended");
+    }
+    kw_status status = kwpy_dispatch(call);
+    kwpy_leave(state);
+    return status;
+}
+
+static kw_status python_dispatcher(const kw_interpreter_call *call, void *context)
+{
+    PyGILState_STATE state;
+    (void)context;
+    if (!kwpy_enter(&state)) {
+        return kw_fail(KW_INTERPRETER_GONE, "Python has ended");
+    }
+    kw_status status = kwpy_dispatch_resolve(call);
+    kwpy_leave(state);
+    return status;
+}
+
+static const kw_interpreter_table table = {
+    .struct_size = sizeof table,
+    .name = "Python",
+    .retain = retain,
+    .release = release,
+    .dispatch = dispatch,
+    .python_dispatcher = python_dispatcher,
+    .report_error = report_error,
+};
+
+kw_interpreter *kwpy_interpreter(void)
+{
+    return python;
+}
+
+bool kwpy_fallbacks_open(kw_dispatcher *dispatcher, kw_library **out_library)
+{
+    kw_error err = KW_ERROR_INIT;
+    kw_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = kw_interpreter_fallbacks(dispatcher, NULL, out_library, &err);
+    Py_END_ALLOW_THREADS;
+    return status == KW_OK || kwpy_raise(status, &err) != NULL;
+}
+
+bool kwpy_fallbacks_close(kw_library *take_library)
+{
+    kw_error err = KW_ERROR_INIT;
+    kw_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = kw_library_close(take_library, &err);
+    if (status == KW_OK) {
+        status = kw_library_drain(take_library, 0, &err);
+    }
+    if (status == KW_OK) {
+        status = kw_library_destroy(take_library, &err);
+    }
+    Py_END_ALLOW_THREADS;
+    return status == KW_OK || kwpy_raise(status, &err) != NULL;
+}
+
+// Called by atexit, and once more when the module is torn down without it.
+static kw_status disarm(kw_error *err)
+{
+    kw_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = kw_interpreter_disarm(python, DISARM_NS, err);
+    Py_END_ALLOW_THREADS;
+    return status;
+}
+
+static PyObject *end(PyObject *module, PyObject *unused)
+{
+    kw_error err = KW_ERROR_INIT;
+    (void)module;
+    (void)unused;
+    kw_status status = disarm(&err);
+    return status == KW_OK ? Py_NewRef(Py_None) : kwpy_raise(status, &err);
+}
+
+static PyMethodDef functions[] = {
+    {"_disarm", end, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+bool kwpy_interpreter_add(PyObject *module)
+{
+    kw_error err = KW_ERROR_INIT;
+    kw_status status = kw_interpreter_create(&table, &python, &err);
+    if (status != KW_OK) {
+        return kwpy_raise(status, &err) != NULL;
+    }
+    return kwpy_functions_add(module, functions);
+}
