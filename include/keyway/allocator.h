@@ -52,6 +52,30 @@ typedef struct kw_allocator {
 /// @since 0.1
 KW_API KW_NODISCARD kw_status kw_allocator_set(const kw_allocator *allocator, kw_error *err);
 
+// For extensions of the library, such as tensors: memory from the same allocator, counted in
+// kw_statistics.memory_bytes.
+
+/// Allocates zeroed memory, aligned for every standard type; NULL if there is none or `bytes` is 0.
+/// Owned by the caller, who gives it to kw_memory_free() with the same size.
+///
+/// @threads any
+/// @since 0.1
+KW_API KW_NODISCARD void *kw_memory_allocate(size_t bytes);
+
+/// Grows or shrinks a piece of `old_bytes`. What is beyond the old size has no defined contents.
+/// NULL, if there is no memory or `new_bytes` is 0: the old piece is unchanged. `memory` NULL, with
+/// `old_bytes` 0, allocates.
+///
+/// @threads any
+/// @since 0.1
+KW_API KW_NODISCARD void *kw_memory_reallocate(void *memory, size_t old_bytes, size_t new_bytes);
+
+/// Frees a piece of the size it was last asked for. NULL is allowed.
+///
+/// @threads any
+/// @since 0.1
+KW_API void kw_memory_free(void *memory, size_t bytes);
+
 KW_END_DECLS
 
 #endif // KW_ALLOCATOR_H

@@ -193,8 +193,8 @@ KW_API kw_object *kw_tensor_autograd(const kw_tensor *tensor);
 KW_API KW_NODISCARD kw_status kw_tensor_set_autograd(kw_tensor *tensor, kw_object *metadata,
                                                      kw_error *err);
 KW_API kw_object *kw_tensor_backend_metadata(const kw_tensor *tensor);
-KW_API KW_NODISCARD kw_status kw_tensor_set_backend_metadata(kw_tensor *tensor,
-                                                             kw_object *metadata, kw_error *err);
+KW_API KW_NODISCARD kw_status kw_tensor_set_backend_metadata(kw_tensor *tensor, kw_object *metadata,
+                                                             kw_error *err);
 
 /// Names of dimensions: `dim` of them, copied, NULL for one without a name; `names` NULL takes all
 /// away. The key Named follows.
@@ -210,8 +210,7 @@ KW_API const char *kw_tensor_name_of(const kw_tensor *tensor, uint32_t dim_index
 /// all are integers, the tensor has a plain shape afterwards.
 ///
 /// @since 0.1
-KW_API KW_NODISCARD kw_status kw_tensor_set_symbolic_shape(kw_tensor *tensor,
-                                                           kw_symint_list sizes,
+KW_API KW_NODISCARD kw_status kw_tensor_set_symbolic_shape(kw_tensor *tensor, kw_symint_list sizes,
                                                            kw_symint_list strides,
                                                            kw_symint storage_offset, kw_error *err);
 
@@ -246,11 +245,9 @@ KW_API kw_interpreter *kw_tensor_interpreter(const kw_tensor *tensor);
 ///
 /// @retval KW_NOT_FOUND  the interpreter has not claimed the tensor
 /// @since 0.1
-KW_API KW_NODISCARD kw_status kw_tensor_set_object(kw_tensor *tensor, kw_interpreter *interpreter,
-                                                   void *object, bool owned,
-                                                   void (*release)(kw_interpreter *interpreter,
-                                                                   void *object),
-                                                   kw_error *err);
+KW_API KW_NODISCARD kw_status
+kw_tensor_set_object(kw_tensor *tensor, kw_interpreter *interpreter, void *object, bool owned,
+                     void (*release)(kw_interpreter *interpreter, void *object), kw_error *err);
 KW_API void *kw_tensor_object(const kw_tensor *tensor, const kw_interpreter *interpreter,
                               bool *out_owned);
 

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include <keyway/allocator.h>
 #include <keyway/inline/cell.h>
 
 #include "base/allocator.h"
@@ -119,4 +120,21 @@ void kwi_free_string(char *text)
 uint64_t kwi_memory_bytes(void)
 {
     return kwi_u64_load_relaxed(&live_bytes);
+}
+
+// For extensions of the library ---------------------------------------------------------------
+
+void *kw_memory_allocate(size_t bytes)
+{
+    return bytes > 0 ? kwi_allocate(bytes) : NULL;
+}
+
+void *kw_memory_reallocate(void *memory, size_t old_bytes, size_t new_bytes)
+{
+    return new_bytes > 0 ? kwi_reallocate(memory, old_bytes, new_bytes) : NULL;
+}
+
+void kw_memory_free(void *memory, size_t bytes)
+{
+    kwi_free(memory, bytes);
 }

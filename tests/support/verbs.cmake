@@ -3,13 +3,14 @@
 # keyway_fixture(<name> <source>...)
 #   Compiles what many test programs share once; they name it as ${<name>_fixture} among SOURCES.
 #
-# keyway_unit_test(<name> [LABEL <kind>] [SOURCES ...] [TIMEOUT <seconds>])
+# keyway_unit_test(<name> [LABEL <kind>] [SOURCES ...] [LIBRARIES ...] [TIMEOUT <seconds>])
 #   A Criterion program, by default from <kind>/<name>_test.c with <kind> `unit`. Each case is a
 #   process of its own. In a debug build it is also a test of its own, <kind>.<suite>.<case>; elsewhere
 #   the program is one, <kind>.<name>, which takes half the time. Left out of a ThreadSanitizer build,
 #   where Criterion cannot start, and of a build without Criterion.
 #
-# keyway_program_test(<name> LABELS <kind>... [SOURCES ...] [ARGS ...] [TIMEOUT <seconds>])
+# keyway_program_test(<name> LABELS <kind>... [SOURCES ...] [LIBRARIES ...] [ARGS ...]
+#                     [TIMEOUT <seconds>])
 #   A program with a main of its own, by default from <kind>/<name>.c. One test, <kind>.<name>.
 #   All tests that start threads are of this sort.
 
@@ -29,7 +30,7 @@ function(keyway_test_program target)
 endfunction()
 
 function(keyway_unit_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT" "SOURCES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT" "SOURCES;LIBRARIES")
     if(KW_SANITIZE STREQUAL "thread" OR NOT KEYWAY_CRITERION_FOUND)
         return()
     endif()
@@ -44,7 +45,7 @@ function(keyway_unit_test name)
     endif()
     set(target ${arg_LABEL}_${name})
     keyway_test_program(${target}
-        SOURCES ${arg_SOURCES} LIBRARIES PkgConfig::KEYWAY_CRITERION)
+        SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES} PkgConfig::KEYWAY_CRITERION)
 
     if(KW_SANITIZE OR KW_COVERAGE OR NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
         math(EXPR all_cases "10 * ${arg_TIMEOUT}")
@@ -76,7 +77,7 @@ endif()
 endfunction()
 
 function(keyway_program_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "LABELS;SOURCES;ARGS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "LABELS;SOURCES;LIBRARIES;ARGS")
     list(GET arg_LABELS 0 kind)
     if(NOT arg_SOURCES)
         set(arg_SOURCES ${kind}/${name}.c)
@@ -85,7 +86,7 @@ function(keyway_program_test name)
         set(arg_TIMEOUT 120)
     endif()
     set(target ${kind}_${name})
-    keyway_test_program(${target} SOURCES ${arg_SOURCES})
+    keyway_test_program(${target} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
     keyway_test(${kind}.${name}
         LABELS ${arg_LABELS} TIMEOUT ${arg_TIMEOUT} COMMAND ${target} ${arg_ARGS})
 endfunction()

@@ -100,6 +100,16 @@ static inline uint64_t kwi_u64_sub_release(kwi_u64_cell *cell, uint64_t delta)
     return __atomic_fetch_sub(&cell->value, delta, __ATOMIC_RELEASE);
 }
 
+static inline uint32_t kwi_u32_add_relaxed(kwi_u32_cell *cell, uint32_t delta)
+{
+    return __atomic_fetch_add(&cell->value, delta, __ATOMIC_RELAXED);
+}
+
+static inline uint32_t kwi_u32_sub_release(kwi_u32_cell *cell, uint32_t delta)
+{
+    return __atomic_fetch_sub(&cell->value, delta, __ATOMIC_RELEASE);
+}
+
 // Compare-and-swap: the first order is that of success, the second that of failure, in which case
 // `*expected` holds what was there.
 

@@ -38,28 +38,35 @@
 
 KW_BEGIN_DECLS
 
+// The number of this layout, in a symbol's name as that of calls (inline/call.h).
+#define KW_TENSOR_LAYOUT 1
+extern const unsigned char kwi_tensor_layout_1 KW_API;
+__attribute__((used)) static const unsigned char *const kwi_tensor_layout_wanted =
+    &kwi_tensor_layout_1;
+
 #define KW_TENSOR_INLINE_DIM 5
 #define KW_TENSOR_DIM_MAX 64
 
 // Bits of `flags`.
 #define KWI_TENSOR_CONTIGUOUS 1u
-#define KWI_TENSOR_CHANNELS_LAST 2u        // contiguous as NHWC
-#define KWI_TENSOR_CHANNELS_LAST_3D 4u     // contiguous as NDHWC
-#define KWI_TENSOR_LIKE_CHANNELS_LAST 8u   // strides in that order, with gaps or not
+#define KWI_TENSOR_CHANNELS_LAST 2u      // contiguous as NHWC
+#define KWI_TENSOR_CHANNELS_LAST_3D 4u   // contiguous as NDHWC
+#define KWI_TENSOR_LIKE_CHANNELS_LAST 8u // strides in that order, with gaps or not
 #define KWI_TENSOR_LIKE_CHANNELS_LAST_3D 16u
-#define KWI_TENSOR_DENSE 32u               // non-overlapping and dense
-#define KWI_TENSOR_WRAPPED_NUMBER 64u      // made of a number: takes no part in type promotion
-#define KWI_TENSOR_SYMBOLIC 128u           // sizes, strides or offset are in the side block
-#define KWI_TENSOR_VIEW 256u               // made by a view function
-#define KWI_TENSOR_STATIC 512u             // never freed and not counted: the undefined tensor
+#define KWI_TENSOR_DENSE 32u          // non-overlapping and dense
+#define KWI_TENSOR_WRAPPED_NUMBER 64u // made of a number: takes no part in type promotion
+#define KWI_TENSOR_SYMBOLIC 128u      // sizes, strides or offset are in the side block
+#define KWI_TENSOR_VIEW 256u          // made by a view function
+#define KWI_TENSOR_STATIC 512u        // never freed and not counted: the undefined tensor
 
 typedef struct kw_tensor {
     // What a call reads.
     uint64_t keys; // guard: thread
 
+    // Strong references in the low half; in the high half weak ones, and one for all strong ones
+    // together. One word, so that one load tells whether a reference is the only one.
     // guard: cell. Up: relaxed. Down: release, then acquire. [pair: tensor-count]
-    kwi_u32_cell strong;
-    kwi_u32_cell weak; // and one for all strong ones together
+    kwi_u64_cell counts;
 
     struct kw_storage *storage; // guard: thread. One reference; NULL: none
 

@@ -1,0 +1,202 @@
+// Sources: where storages get their memory, one for each device type, replaceable at any time.
+//
+// Layer:   tensor
+// Threads: any.
+// SPDX-License-Identifier: MIT
+
+#include "tensor/source.h"
+
+#include <string.h>
+
+#include <keyway/allocator.h>
+
+#include "tensor/aligned.h"
+#include "tensor/failure.h"
+#include "tensor/keys.h"
+#include "tensor/leaf_lock.h"
+
+static void *allocate_on_cpu(size_t bytes, size_t alignment, int32_t device_index, void *context)
+{
+    (void)device_index;
+    (void)context;
+    return kwi_aligned_allocate(bytes, alignment);
+}
+
+static void free_on_cpu(void *data, size_t bytes, int32_t device_index, void *context)
+{
+    (void)device_index;
+    (void)context;
+    kwi_aligned_free(data, bytes, KW_STORAGE_ALIGNMENT);
+}
+
+static kwi_source of_cpu = {
+    .is_static = true,
+    .calls =
+        {
+            .struct_size = sizeof of_cpu.calls,
+            .name = "malloc",
+            .allocate = allocate_on_cpu,
+            .free = free_on_cpu,
+        },
+};
+
+// guard: cell. NULL: none. Store: release, under the lock. Load: acquire. [pair: source]
+static kwi_ptr_cell places[KW_DEVICE_TYPE_COUNT] = {[KW_DEVICE_CPU] = {&of_cpu}};
+
+// guard: lock sources.
+static kwi_source *free_records;
+
+// Taking ----------------------------------------------------------------------------------------
+
+// Counts a source, unless it has ended.
+static bool count(kwi_source *source)
+{
+    uint32_t references = kwi_u32_load_relaxed(&source->references); // relaxed: the swap decides
+    while (references > 0) {
+        // [pair: source-count] acquire: what the last user of the record wrote comes before.
+        if (kwi_u32_compare_exchange_acquire_relaxed(&source->references, &references,
+                                                     references + 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+kwi_source *kwi_source_take(int32_t device_type)
+{
+    if (device_type < 0 || device_type >= KW_DEVICE_TYPE_COUNT) {
+        return NULL;
+    }
+    for (;;) {
+        kwi_source *source = kwi_ptr_load_acquire(&places[device_type]); // [pair: source]
+        if (source == NULL || source->is_static) {
+            return source;
+        }
+        if (count(source)) {
+            // [pair: source] acquire, as before: see Note [Sources].
+            if (kwi_ptr_load_acquire(&places[device_type]) == source) {
+                return source;
+            }
+            kwi_source_give_back(source);
+        }
+    }
+}
+
+static void end_source(kwi_source *source)
+{
+    if (source->calls.destroy != NULL) {
+        source->calls.destroy(source->calls.context);
+    }
+    kw_memory_free((void *)(uintptr_t)source->calls.name, strlen(source->calls.name) + 1);
+    kw_lease *lease = source->lease;
+    kwi_leaf_lock();
+    source->next_free = free_records;
+    free_records = source;
+    kwi_leaf_unlock();
+    kw_lease_end(lease); // the last touch of its library
+}
+
+void kwi_source_give_back(kwi_source *source)
+{
+    // [pair: source-count]
+    if (source != NULL && !source->is_static && kwi_u32_sub_release(&source->references, 1) == 1) {
+        (void)kwi_u32_load_acquire(&source->references); // [pair: source-count]
+        end_source(source);
+    }
+}
+
+// Setting ---------------------------------------------------------------------------------------
+
+static kw_status check(int32_t device_type, const kw_storage_allocator *allocator, kw_error *err)
+{
+    const char *device = kwi_device_name(device_type);
+    if (device == NULL || device_type == KW_DEVICE_META) {
+        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
+                               device == NULL ? "%d is no device type"
+                                              : "device type %d is Meta, whose storages have no "
+                                                "memory and need no allocator",
+                               (int)device_type);
+    }
+    if (allocator == NULL) {
+        return KW_OK;
+    }
+    kw_status status =
+        kwi_tensor_options_check(allocator, sizeof *allocator, "kw_storage_allocator", err);
+    if (status == KW_OK &&
+        (allocator->allocate == NULL || allocator->free == NULL || allocator->name == NULL)) {
+        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
+                               "an allocator of storages on %s needs a name and functions to "
+                               "allocate and to free",
+                               device);
+    }
+    return status;
+}
+
+static kwi_source *take_record(void)
+{
+    kwi_leaf_lock();
+    kwi_source *record = free_records;
+    if (record != NULL) {
+        free_records = record->next_free;
+    }
+    kwi_leaf_unlock();
+    return record != NULL ? record : kw_memory_allocate(sizeof *record);
+}
+
+static void keep_record(kwi_source *record)
+{
+    if (record != NULL) {
+        kwi_leaf_lock();
+        record->next_free = free_records;
+        free_records = record;
+        kwi_leaf_unlock();
+    }
+}
+
+static kw_status make_source(const kw_storage_allocator *allocator, kwi_source **out_source,
+                             kw_error *err)
+{
+    size_t name_bytes = strlen(allocator->name) + 1;
+    char *name = kw_memory_allocate(name_bytes);
+    kwi_source *source = take_record();
+    kw_lease *lease = NULL;
+    kw_status status = name != NULL && source != NULL ? KW_OK : kwi_tensor_fail_memory(err);
+    if (status == KW_OK && allocator->library != NULL) {
+        status = kw_lease_begin(allocator->library, "allocator of storages", &lease, err);
+    }
+    if (status != KW_OK) {
+        kw_memory_free(name, name_bytes);
+        keep_record(source);
+        return status;
+    }
+    source->calls = *allocator;
+    source->calls.name = memcpy(name, allocator->name, name_bytes);
+    source->lease = lease;
+    *out_source = source;
+    return KW_OK;
+}
+
+kw_status kw_storage_allocator_set(int32_t device_type, const kw_storage_allocator *allocator,
+                                   kw_error *err)
+{
+    kw_status status = check(device_type, allocator, err);
+    if (status != KW_OK) {
+        return status;
+    }
+    kwi_source *source = device_type == KW_DEVICE_CPU ? &of_cpu : NULL;
+    if (allocator != NULL) {
+        status = make_source(allocator, &source, err);
+        if (status != KW_OK) {
+            return status;
+        }
+        // Store: release, for who counts a record that was used before. [pair: source-count]
+        kwi_u32_store_release(&source->references, 1);
+    }
+    kwi_leaf_lock();
+    // Relaxed: only written under the lock.
+    kwi_source *before = kwi_ptr_load_relaxed(&places[device_type]);
+    kwi_ptr_store_release(&places[device_type], source); // [pair: source]
+    kwi_leaf_unlock();
+    kwi_source_give_back(before);
+    return KW_OK;
+}
