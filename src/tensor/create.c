@@ -122,7 +122,7 @@ static kw_status get_storage(const kw_tensor_options *options, size_t needed_byt
         }
         return status;
     }
-    return options->layout == KW_LAYOUT_STRIDED
+    return options->layout == KW_LAYOUT_STRIDED && !options->metadata_only
                ? kw_storage_create(needed_bytes, options->device, out_storage, err)
                : KW_OK;
 }
