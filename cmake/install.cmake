@@ -1,4 +1,5 @@
-# Installs the library, its headers, the program `keyway`, the CMake package `keyway` and keyway.pc.
+# Installs the libraries, their headers, the program `keyway`, the CMake package `keyway`, and
+# keyway.pc and one more for each library over it.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -6,6 +7,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/keyway)
 
 install(TARGETS keyway EXPORT keyway FILE_SET HEADERS FILE_SET cxx_headers)
+install(TARGETS keyway_tensor EXPORT keyway FILE_SET HEADERS)
 if(KW_BUILD_CLI)
     file(RELATIVE_PATH library_dir /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
     set_target_properties(keyway_cli PROPERTIES
@@ -28,5 +30,7 @@ install(FILES
 
 # The prefix is relative to the file itself, so that an installed tree can be moved.
 file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-configure_file(cmake/keyway.pc.in keyway.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/keyway.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(name IN ITEMS keyway keyway-tensor)
+    configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

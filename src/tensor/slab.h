@@ -16,6 +16,9 @@
 kw_tensor *kwi_slab_take(void);
 void kwi_slab_give_back(kw_tensor *tensor);
 
+// In a child of fork(), which has the calling thread alone; the leaf lock is held.
+void kwi_slab_after_fork_child(void);
+
 // Figures for kw_tensor_statistics.
 uint64_t kwi_slab_count(void);
 uint64_t kwi_slab_bytes(void);
