@@ -58,6 +58,15 @@ KW_API KW_NODISCARD kw_status kw_library_create(const kw_library_options *option
 /// @since 0.1
 KW_API KW_NODISCARD kw_status kw_library_destroy(kw_library *take_library, kw_error *err);
 
+/// Ends a library that has nothing registered, open or closed, without a transaction: what a
+/// failure half-way through making one needs. Never waits, needs no memory. NULL is allowed.
+///
+/// @retval KW_BUSY  it has registrations, or an object or lease holds something of it; nothing is
+///                  changed but that it is closed if it has none
+/// @threads any; blocks on registration
+/// @since 0.1
+KW_API KW_NODISCARD kw_status kw_library_discard(kw_library *take_library, kw_error *err);
+
 /// Each of these is one transaction with one change: see transaction.h for what they do.
 KW_API KW_NODISCARD kw_status kw_library_define(kw_library *library,
                                                 const kw_definition *definition,

@@ -46,6 +46,7 @@ KW_BEGIN_DECLS
     X(KERNEL_FAILED, 32, "a kernel reported a failure of its own")                                 \
     X(KERNEL_GONE, 33, "the kernel of the handle serves the operator no more")                     \
     X(SYMBOLIC_VALUE, 34, "a symbolic integer stands where an integer is needed")                  \
+    X(INTERPRETER_GONE, 35, "the interpreter that would run it is shut down")                      \
     /* Registration. */                                                                            \
     X(MALFORMED_NAME, 40, "the name is not of the form namespace::name.overload")                  \
     X(MALFORMED_SCHEMA, 41, "the schema does not parse")                                           \

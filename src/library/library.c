@@ -155,6 +155,22 @@ kw_status kwi_library_discard(kw_library *library)
     return kw_library_destroy(library, NULL);
 }
 
+kw_status kw_library_discard(kw_library *take_library, kw_error *err)
+{
+    kw_library *library = take_library;
+    if (library == NULL) {
+        return KW_OK;
+    }
+    kwi_world_lock();
+    uint64_t alive = library->owner.alive_count;
+    library->owner.is_closed = library->owner.is_closed || alive == 0;
+    kwi_world_unlock();
+    return alive == 0 ? kw_library_destroy(library, err)
+                      : kwi_fail(err, KW_BUSY,
+                                 "library %s has %llu registrations; close and drain it instead",
+                                 library->name, (unsigned long long)alive);
+}
+
 const char *kw_library_name(const kw_library *library)
 {
     return library != NULL ? library->name : "";

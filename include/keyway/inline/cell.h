@@ -95,6 +95,11 @@ static inline uint64_t kwi_u64_add_relaxed(kwi_u64_cell *cell, uint64_t delta)
     return __atomic_fetch_add(&cell->value, delta, __ATOMIC_RELAXED);
 }
 
+static inline uint64_t kwi_u64_add_release(kwi_u64_cell *cell, uint64_t delta)
+{
+    return __atomic_fetch_add(&cell->value, delta, __ATOMIC_RELEASE);
+}
+
 static inline uint64_t kwi_u64_sub_release(kwi_u64_cell *cell, uint64_t delta)
 {
     return __atomic_fetch_sub(&cell->value, delta, __ATOMIC_RELEASE);
@@ -108,6 +113,33 @@ static inline uint32_t kwi_u32_add_relaxed(kwi_u32_cell *cell, uint32_t delta)
 static inline uint32_t kwi_u32_sub_release(kwi_u32_cell *cell, uint32_t delta)
 {
     return __atomic_fetch_sub(&cell->value, delta, __ATOMIC_RELEASE);
+}
+
+// Sequentially consistent: for two threads that each write one word and then read the other's.
+
+static inline uint32_t kwi_u32_load_seq_cst(const kwi_u32_cell *cell)
+{
+    return __atomic_load_n(&cell->value, __ATOMIC_SEQ_CST);
+}
+
+static inline void kwi_u32_store_seq_cst(kwi_u32_cell *cell, uint32_t value)
+{
+    __atomic_store_n(&cell->value, value, __ATOMIC_SEQ_CST);
+}
+
+static inline uint64_t kwi_u64_load_seq_cst(const kwi_u64_cell *cell)
+{
+    return __atomic_load_n(&cell->value, __ATOMIC_SEQ_CST);
+}
+
+static inline uint64_t kwi_u64_add_seq_cst(kwi_u64_cell *cell, uint64_t delta)
+{
+    return __atomic_fetch_add(&cell->value, delta, __ATOMIC_SEQ_CST);
+}
+
+static inline uint64_t kwi_u64_sub_seq_cst(kwi_u64_cell *cell, uint64_t delta)
+{
+    return __atomic_fetch_sub(&cell->value, delta, __ATOMIC_SEQ_CST);
 }
 
 // Compare-and-swap: the first order is that of success, the second that of failure, in which case
