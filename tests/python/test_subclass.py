@@ -5,14 +5,13 @@
 # SPDX-License-Identifier: MIT
 
 import gc
+import itertools
+import os
 import threading
 import unittest
 import weakref
 
 import keyway as kw
-
-HOLDER = 'keep(Tensor x) -> int', 'give(int n) -> Tensor', 'drop(int n) -> ()'
-
 
 class Counting(kw.Tensor):
     """Notes what its instances are called with, and goes below."""
@@ -196,6 +195,26 @@ class Handlers(Case):
         self.assertEqual(failures, [])
 
 
+class Holder:
+    """C code that has a reference to a tensor, and nothing of Python's."""
+
+    places = itertools.count()
+
+    def __init__(self, ops, tensor):
+        self.ops, self.place = ops, next(self.places) % 64
+        with kw.no_python_dispatch():
+            ops.keep(self.place, tensor)
+
+    def get(self):
+        return self.ops.give(self.place)
+
+    def drop(self):
+        self.ops.drop(self.place)
+
+    def drop_on_thread(self):
+        self.ops.drop_on_thread(self.place)
+
+
 class Identity(Case):
     """The C side keeps a tensor while Python lets go of its object, and the reverse."""
 
@@ -203,10 +222,16 @@ class Identity(Case):
         super().setUp()
         self.define('echo(Tensor x) -> Tensor', lambda x: x)
         self.define('list(Tensor x) -> Tensor[]', lambda x: [x, x])
+        self.plugin = self.dispatcher.load_plugin(os.environ['KEYWAY_HOLD_PLUGIN'])
+        self.ops_of_plugin = self.dispatcher.ops.hold
+
+    def tearDown(self):
+        del self.ops_of_plugin
+        self.plugin.unload()
+        super().tearDown()
 
     def held(self, tensor):
-        """Something of C's that keeps the tensor, and nothing of Python's: an argument kept by C."""
-        return kw._keyway._hold(tensor)
+        return Holder(self.ops_of_plugin, tensor)
 
     def test_same_tensor_gives_same_object(self):
         for t in (kw.empty((2,)), Counting.make_subclass(kw.empty((2,))), Plain.make_subclass(kw.empty((2,)))):
@@ -245,6 +270,25 @@ class Identity(Case):
         holder.drop_on_thread()
         self.assertIsNone(reference())
 
+    def test_lent_object_reached_through_a_weak_reference(self):
+        t = Plain.make_subclass(kw.empty((3,)))
+        reference, holder = weakref.ref(t), self.held(t)
+        del t
+        again = reference()
+        self.assertEqual(again.shape, (3,))
+        holder.drop()
+        self.assertIs(self.ops.echo(again), again)
+        del again
+        self.assertIsNone(reference())
+
+    def test_lent_object_whose_tensor_has_ended_is_undefined(self):
+        t = Plain.make_subclass(kw.empty((3,)))
+        reference, holder = weakref.ref(t), self.held(t)
+        del t
+        again = reference()
+        holder.drop()
+        self.assertNotIn('CPU', again.keys)
+
     def test_cycle_lives_on_while_c_has_the_tensor(self):
         t = Plain.make_subclass(kw.empty((2,)))
         t.cycle = {'me': t}
@@ -272,13 +316,13 @@ class Identity(Case):
     def test_cycle_is_collected_when_c_lets_go_last(self):
         t = Plain.make_subclass(kw.empty((2,)))
         t.cycle = [t]
-        alive, holder = kw.tensor_statistics()['tensor_count'], self.held(t)
+        alive, holder = self.ops_of_plugin.tensors(), self.held(t)
         del t
         gc.collect()
-        self.assertEqual(kw.tensor_statistics()['tensor_count'], alive)
+        self.assertEqual(self.ops_of_plugin.tensors(), alive)
         holder.drop()
         gc.collect()
-        self.assertEqual(kw.tensor_statistics()['tensor_count'], alive - 1)
+        self.assertEqual(self.ops_of_plugin.tensors(), alive - 1)
 
     def test_wrapped_tensor_lives_as_long_as_its_wrapper(self):
         w = Wrapper.around(kw.empty((2,)))
@@ -302,11 +346,11 @@ class Identity(Case):
             self.ops.echo(w)
         round_trip()
         gc.collect()
-        before = kw.tensor_statistics()['tensor_count']
+        before = self.ops_of_plugin.tensors()
         for _ in range(1000):
             round_trip()
         gc.collect()
-        self.assertEqual(kw.tensor_statistics()['tensor_count'], before)
+        self.assertEqual(self.ops_of_plugin.tensors(), before)
 
     def test_del_of_a_subclass_runs_once(self):
         ended = []

@@ -1,0 +1,70 @@
+# The end of Python while C threads call operators that Python handles: they are refused, nothing breaks.
+#
+# Layer:   test
+# Threads: each case runs a program of its own, with three C threads that never stop.
+# SPDX-License-Identifier: MIT
+
+import subprocess
+import sys
+import unittest
+
+PROGRAM = '''
+import os, sys, threading
+import keyway as kw
+
+dispatcher = kw.Dispatcher()
+library = kw.Library('e', dispatcher=dispatcher)
+library.define('same(Tensor x) -> Tensor')
+plugin = dispatcher.load_plugin(os.environ['KEYWAY_HOLD_PLUGIN'])
+hold = dispatcher.ops.hold
+
+class Handler(kw.Tensor):
+    @classmethod
+    def __kw_dispatch__(cls, op, types, args=(), kwargs=None):
+        return super().__kw_dispatch__(op, types, args, kwargs)
+
+class Mode(kw.DispatchMode):
+    def __kw_dispatch__(self, op, types, args=(), kwargs=None):
+        return op(*args, **(kwargs or {}))
+
+def storm(tensor):
+    with kw.no_python_dispatch():
+        hold.storm('e::same', tensor)
+    while hold.served() < 50:
+        pass
+'''
+
+BODIES = {
+    'subclass': 'library.impl("same", "CPU", lambda x: x)\nstorm(Handler.make_subclass(kw.empty((2,))))\n',
+    'wrapper': 'library.impl("same", "CPU", lambda x: x)\nw = Handler.make_wrapper((2,))\nw.me = w\nstorm(w)\ndel w\n',
+    'mode': 'library.impl("same", "CPU", lambda x: x)\nwith Mode():\n    storm(kw.empty((2,)))\n',
+    'mode left open': 'library.impl("same", "CPU", lambda x: x)\nMode().__enter__()\nstorm(kw.empty((2,)))\n',
+    'exit status': 'library.impl("same", "CPU", lambda x: x)\nstorm(Handler.make_subclass(kw.empty((2,))))\nsys.exit(3)\n',
+}
+
+
+class End(unittest.TestCase):
+    def run_body(self, name, status=0):
+        done = subprocess.run([sys.executable, '-c', PROGRAM + BODIES[name]], capture_output=True,
+                              text=True, timeout=100)
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (status, "refused after Python's end; wrong: 0\n", ''))
+
+    def test_threads_call_a_subclass(self):
+        self.run_body('subclass')
+
+    def test_threads_call_a_wrapper_whose_object_is_lent(self):
+        self.run_body('wrapper')
+
+    def test_threads_have_a_mode(self):
+        self.run_body('mode')
+
+    def test_block_of_a_mode_is_never_left(self):
+        self.run_body('mode left open')
+
+    def test_exit_status_stays(self):
+        self.run_body('exit status', 3)
+
+
+if __name__ == '__main__':
+    unittest.main()
