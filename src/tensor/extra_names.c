@@ -91,7 +91,7 @@ void kwi_tensor_set_names(kw_tensor *tensor, kwi_names *take_names)
         kwi_names_free(extra->names);
         extra->names = take_names;
     }
-    kw_keyset keys = kw_tensor_keys(tensor);
+    kw_keyset keys = kw_tensor_keyset(tensor);
     keys = take_names != NULL ? kw_keyset_add(keys, KW_KEY_Named)
                               : kw_keyset_remove(keys, KW_KEY_Named);
     tensor->keys = keys.bits;
@@ -123,7 +123,7 @@ kw_status kw_tensor_set_names(kw_tensor *tensor, const char *const *names, kw_er
 
 bool kw_tensor_has_names(const kw_tensor *tensor)
 {
-    return kw_keyset_has(kw_tensor_keys(tensor), KW_KEY_Named);
+    return kw_keyset_has(kw_tensor_keyset(tensor), KW_KEY_Named);
 }
 
 const char *kw_tensor_name_of(const kw_tensor *tensor, uint32_t dim_index)

@@ -103,7 +103,7 @@ kw_status kw_tensor_change_backend(kw_tensor *tensor, kw_key backend_key, kw_err
         return kwi_tensor_fail(err, KW_INVALID_ARGUMENT, "%s is no key of a backend",
                                kw_key_name(backend_key));
     }
-    kw_backend before = kw_keyset_highest_backend(kw_tensor_keys(tensor));
+    kw_backend before = kw_keyset_highest_backend(kw_tensor_keyset(tensor));
     uint64_t gone = KW_KEYSET_AUTOGRADOTHER_BACKENDS | KW_KEYSET_BITS(KW_KEY_Dense) |
                     KW_KEYSET_BITS(KW_KEY_NestedTensor) | kw_backend_autocast_set(before).bits;
     tensor->keys = (tensor->keys & ~gone) | kw_keyset_from_key(backend_key).bits |

@@ -14,7 +14,7 @@
 
 static kw_keyset keys_of(const void *tensor)
 {
-    return kw_tensor_keys(tensor);
+    return kw_tensor_keyset(tensor);
 }
 
 static void retain(void *tensor)

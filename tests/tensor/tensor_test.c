@@ -65,7 +65,7 @@ Test(tensor, undefined_is_one_for_all_and_not_counted)
 {
     kw_tensor *undefined = kw_tensor_undefined();
     cr_expect_not(kw_tensor_is_defined(undefined));
-    cr_expect_eq(kw_tensor_keys(undefined).bits,
+    cr_expect_eq(kw_tensor_keyset(undefined).bits,
                  KW_KEYSET_BITS(KW_KEY_ADInplaceOrView) | KW_KEYSET_BITS(KW_KEY_AutogradOther));
     for (int i = 0; i < 5; i++) {
         kw_tensor_release(undefined);

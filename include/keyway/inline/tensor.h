@@ -95,7 +95,7 @@ static_assert(sizeof(kw_tensor) == 128, "a tensor takes two cache lines");
 static_assert(offsetof(kw_tensor, keys) == 0, "calls read the first line");
 static_assert(offsetof(kw_tensor, shape) == 48, "what calls read lies before sizes and strides");
 
-static inline kw_keyset kw_tensor_keys(const kw_tensor *tensor)
+static inline kw_keyset kw_tensor_keyset(const kw_tensor *tensor)
 {
     return kw_keyset_from_bits(tensor->keys);
 }
