@@ -13,7 +13,9 @@ import keyway as kw
 import torch
 
 TYPES = {getattr(torch, t.name): t for t in kw.DType if isinstance(getattr(torch, t.name, None), torch.dtype)}
-LAYOUTS = {getattr(torch, t.name): t for t in kw.Layout if isinstance(getattr(torch, t.name, None), torch.layout)}
+LAYOUTS = {torch.strided: kw.Layout.strided, torch.sparse_coo: kw.Layout.sparse, torch._mkldnn: kw.Layout.mkldnn,
+           torch.sparse_csr: kw.Layout.sparse_csr, torch.sparse_csc: kw.Layout.sparse_csc,
+           torch.sparse_bsr: kw.Layout.sparse_bsr, torch.sparse_bsc: kw.Layout.sparse_bsc}
 FORMATS = {getattr(torch, f'{f.name}_format', getattr(torch, f.name, None)): f for f in kw.MemoryFormat}
 
 

@@ -9,7 +9,7 @@
 #include <keyway/local.h>
 #include <keyway/tensor_view.h>
 
-#include "python/dtype.h"
+#include "python/create.h"
 #include "python/error.h"
 #include "python/module.h"
 
@@ -70,52 +70,17 @@ static PyObject *make_subclass(PyObject *type, PyObject *object)
     return status == KW_OK ? instance((PyTypeObject *)type, made) : kwpy_raise(status, &err);
 }
 
-// What make_wrapper() was asked for.
-typedef struct wrapper {
-    int64_t sizes[KW_TENSOR_DIM_MAX], strides[KW_TENSOR_DIM_MAX];
-    kw_tensor_options options;
-} wrapper;
-
-static bool wrapper_shape(wrapper *made, PyObject *shape, PyObject *strides)
-{
-    uint32_t count = 0;
-    made->options.sizes = made->sizes;
-    if (!kwpy_ints_from(shape, made->sizes, &made->options.dim)) {
-        return false;
-    }
-    if (strides == NULL || strides == Py_None) {
-        return true;
-    }
-    made->options.strides = made->strides;
-    if (!kwpy_ints_from(strides, made->strides, &count)) {
-        return false;
-    }
-    if (count != made->options.dim) {
-        (void)PyErr_Format(PyExc_ValueError, "%u sizes have %u strides", made->options.dim, count);
-    }
-    return count == made->options.dim;
-}
-
 static PyObject *make_wrapper(PyObject *type, PyObject *args, PyObject *kwargs)
 {
-    static const char *const names[] = {"shape", "strides", "dtype", "device", "layout", NULL};
-    PyObject *shape, *strides = NULL, *dtype = NULL, *device = NULL, *layout = NULL;
+    kwpy_creation creation;
     kw_error err = KW_ERROR_INIT;
-    kw_tensor *tensor = NULL;
-    wrapper made = {.options = {.struct_size = sizeof(kw_tensor_options),
-                                .dtype = KW_DTYPE_FLOAT32,
-                                .device = {KW_DEVICE_CPU, -1},
-                                .metadata_only = 1}};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOO:make_wrapper", KWPY_NAMES(names),
-                                     &shape, &strides, &dtype, &device, &layout) ||
-        !wrapper_shape(&made, shape, strides) ||
-        (dtype != NULL && !kwpy_dtype_from(dtype, &made.options.dtype)) ||
-        (device != NULL && !kwpy_device_from(device, &made.options.device)) ||
-        (layout != NULL && !kwpy_layout_from(layout, &made.options.layout))) {
+    kw_tensor *made = NULL;
+    if (!kwpy_creation_parse(args, kwargs, &creation)) {
         return NULL;
     }
-    kw_status status = kw_tensor_create(&made.options, &tensor, &err);
-    return status == KW_OK ? instance((PyTypeObject *)type, tensor) : kwpy_raise(status, &err);
+    creation.options.metadata_only = true;
+    kw_status status = kw_tensor_create(&creation.options, &made, &err);
+    return status == KW_OK ? instance((PyTypeObject *)type, made) : kwpy_raise(status, &err);
 }
 
 // Calls the operator with all Python handlers of this thread switched off: what the handler of a
@@ -130,17 +95,24 @@ static PyObject *go_below(PyObject *type, PyObject *args, PyObject *kwargs)
                                      &op_args, &op_kwargs)) {
         return NULL;
     }
+    if (op_kwargs != NULL && op_kwargs != Py_None && !PyDict_Check(op_kwargs)) {
+        return PyErr_Format(PyExc_TypeError, HANDLER ": kwargs is a dict or None, not %R",
+                            (PyObject *)Py_TYPE(op_kwargs));
+    }
     kw_keyset keys = kw_keyset_union(kw_keyset_from_key(KW_KEY_Python),
                                      kw_keyset_from_key(KW_KEY_PythonTLSSnapshot));
+    PyObject *positional = op_args != NULL ? PySequence_Tuple(op_args) : PyTuple_New(0);
+    if (positional == NULL) {
+        return NULL;
+    }
     kw_status status = kw_local_exclude(keys, &guard);
     if (status != KW_OK) {
+        Py_DECREF(positional);
         return kwpy_raise(status, NULL);
     }
-    PyObject *none = op_args == NULL ? PyTuple_New(0) : Py_NewRef(op_args);
-    PyObject *result =
-        none != NULL ? PyObject_Call(op, none, op_kwargs == Py_None ? NULL : op_kwargs) : NULL;
-    Py_XDECREF(none);
+    PyObject *result = PyObject_Call(op, positional, op_kwargs == Py_None ? NULL : op_kwargs);
     kw_local_restore(&guard);
+    Py_DECREF(positional);
     return result;
 }
 
