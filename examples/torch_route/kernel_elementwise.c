@@ -171,8 +171,7 @@ kw_status kernel_mul_in_place(const kw_kernel *self, const kw_operator *op, kw_k
     return in_place(self, op, frame, mul);
 }
 
-kw_status kernel_relu(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
-                      kw_frame *frame)
+kw_status kernel_relu(const kw_kernel *self, const kw_operator *op, kw_keyset keys, kw_frame *frame)
 {
     kw_tensor *from = kernel_tensor(frame, 0), *result = NULL;
     float *to = NULL;

@@ -18,8 +18,8 @@ static bool matrix_of(const kw_tensor *tensor, matrix *out_matrix)
         return false;
     }
     const int64_t *sizes = kw_tensor_sizes(tensor), *strides = kw_tensor_strides(tensor);
-    *out_matrix = (matrix){(const float *)kw_tensor_data(tensor), sizes[0], sizes[1], strides[0],
-                           strides[1]};
+    *out_matrix =
+        (matrix){(const float *)kw_tensor_data(tensor), sizes[0], sizes[1], strides[0], strides[1]};
     return true;
 }
 

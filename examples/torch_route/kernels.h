@@ -26,18 +26,15 @@ typedef struct kernel_entry {
 } kernel_entry;
 
 /// Kernels for float32 on the CPU. What one cannot serve, it declines.
-kw_status kernel_add(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
-                     kw_frame *frame);
-kw_status kernel_mul(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
-                     kw_frame *frame);
+kw_status kernel_add(const kw_kernel *self, const kw_operator *op, kw_keyset keys, kw_frame *frame);
+kw_status kernel_mul(const kw_kernel *self, const kw_operator *op, kw_keyset keys, kw_frame *frame);
 kw_status kernel_add_in_place(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
                               kw_frame *frame);
 kw_status kernel_mul_in_place(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
                               kw_frame *frame);
 kw_status kernel_relu(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
                       kw_frame *frame);
-kw_status kernel_mm(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
-                    kw_frame *frame);
+kw_status kernel_mm(const kw_kernel *self, const kw_operator *op, kw_keyset keys, kw_frame *frame);
 
 /// Counts a call that the kernel computes.
 void kernel_served(const kw_kernel *self);

@@ -14,12 +14,9 @@
 #include "kernels.h"
 
 static kernel_entry entries[] = {
-    {"aten::add.Tensor", kernel_add, 0, 0},
-    {"aten::add_.Tensor", kernel_add_in_place, 0, 0},
-    {"aten::mul.Tensor", kernel_mul, 0, 0},
-    {"aten::mul_.Tensor", kernel_mul_in_place, 0, 0},
-    {"aten::relu", kernel_relu, 0, 0},
-    {"aten::mm", kernel_mm, 0, 0},
+    {"aten::add.Tensor", kernel_add, 0, 0}, {"aten::add_.Tensor", kernel_add_in_place, 0, 0},
+    {"aten::mul.Tensor", kernel_mul, 0, 0}, {"aten::mul_.Tensor", kernel_mul_in_place, 0, 0},
+    {"aten::relu", kernel_relu, 0, 0},      {"aten::mm", kernel_mm, 0, 0},
 };
 #define ENTRY_COUNT (sizeof entries / sizeof entries[0])
 
@@ -49,7 +46,8 @@ static kw_status impl(const kw_plugin_api *api, kw_library *library, kw_transact
 static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transaction *tx,
                        kw_error *err)
 {
-    kw_definition definition = KW_DEFINE("torch_route::count(str op) -> (int served, int declined)");
+    kw_definition definition =
+        KW_DEFINE("torch_route::count(str op) -> (int served, int declined)");
     kw_kernel_descriptor kernel = KW_BOXED(count);
     kw_status status = api->transaction_define(tx, library, &definition, NULL, err);
     if (status == KW_OK) {

@@ -73,8 +73,9 @@ static PyObject *refuse(PyObject *mode, const kwpy_handling *handling)
 static kw_status give(const kw_interpreter_call *call, const kwpy_handling *handling,
                       PyObject *take_answer)
 {
-    bool done = take_answer != NULL &&
-                kwpy_frame_set_returns(call->frame, kwpy_operator_schema(handling->op), take_answer);
+    bool done =
+        take_answer != NULL &&
+        kwpy_frame_set_returns(call->frame, kwpy_operator_schema(handling->op), take_answer);
     Py_XDECREF(take_answer);
     return done ? KW_OK : kwpy_fail();
 }

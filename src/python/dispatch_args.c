@@ -1,5 +1,5 @@
-// The arguments of a call as a handler gets them: as one would write the call, and whose classes are
-// asked.
+// The arguments of a call as a handler gets them: as one would write the call, and whose classes
+// are asked.
 //
 // Layer:   python (public headers only)
 // Threads: whoever holds the GIL.
@@ -93,8 +93,7 @@ static bool add_type(PyObject *types, PyObject *type)
         }
     }
     while (place < count &&
-           !PyType_IsSubtype((PyTypeObject *)type,
-                             (PyTypeObject *)PyList_GetItem(types, place))) {
+           !PyType_IsSubtype((PyTypeObject *)type, (PyTypeObject *)PyList_GetItem(types, place))) {
         place++;
     }
     return PyList_Insert(types, place, type) == 0;
@@ -108,8 +107,8 @@ static bool add_tensor(PyObject *types, kw_tensor *tensor)
     kw_tensor_retain(tensor);
     PyObject *object = kwpy_tensor_wrap(tensor);
     // A plain object: the subclass's own went away without its tensor, see its `__del__`.
-    bool done = object != NULL && (Py_TYPE(object) == kwpy.tensor ||
-                                   add_type(types, (PyObject *)Py_TYPE(object)));
+    bool done = object != NULL &&
+                (Py_TYPE(object) == kwpy.tensor || add_type(types, (PyObject *)Py_TYPE(object)));
     Py_XDECREF(object);
     return done;
 }

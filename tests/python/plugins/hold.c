@@ -180,7 +180,8 @@ static kw_status storm_begin(const kw_kernel *self, const kw_operator *op, kw_ke
     const kw_operator *target = NULL;
     (void)keys;
     (void)op;
-    kw_status status = kw_operator_find(self->user_data, frame->args[0].as.as_string, &target, &err);
+    kw_status status =
+        kw_operator_find(self->user_data, frame->args[0].as.as_string, &target, &err);
     if (status == KW_OK) {
         status = kw_interpreter_state_capture(&state, &err);
     }
