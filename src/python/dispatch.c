@@ -6,6 +6,7 @@
 
 #include "python/dispatch.h"
 
+#include "python/bind.h"
 #include "python/dispatch_args.h"
 #include "python/error.h"
 #include "python/interpreter.h"
@@ -41,7 +42,11 @@ static PyObject *ask_classes_under(PyObject *mode, const kwpy_handling *handling
         return kwpy_raise(status, &err);
     }
     PyObject *answer = ask_classes(handling);
-    (void)kw_mode_pop(NULL, NULL); // handlers leave the stack as it was
+    status = kw_mode_pop(NULL, &err);
+    if (status != KW_OK) {
+        Py_CLEAR(answer);
+        (void)kwpy_raise(status, &err);
+    }
     return answer;
 }
 
@@ -58,24 +63,22 @@ static PyObject *ask_all(PyObject *mode, const kwpy_handling *handling)
     return answer;
 }
 
-static PyObject *refuse(PyObject *mode, const kwpy_handling *handling)
+static PyObject *refuse(PyObject *mode, const kwpy_handling *handling, const char *op)
 {
     if (mode == NULL) {
-        return PyErr_Format(PyExc_TypeError, "%S: none of %R answered but NotImplemented",
-                            handling->op, handling->types);
+        return PyErr_Format(PyExc_TypeError, "%s: all of %R have answered NotImplemented", op,
+                            handling->types);
     }
-    return PyErr_Format(PyExc_TypeError,
-                        "%S: neither the mode %R nor one of %R answered but NotImplemented",
-                        handling->op, mode, handling->types);
+    return PyErr_Format(PyExc_TypeError, "%s: the mode %R and all of %R have answered NotImplemented",
+                        op, mode, handling->types);
 }
 
 // Sets the call's returns to what a handler gave, whose reference it takes.
 static kw_status give(const kw_interpreter_call *call, const kwpy_handling *handling,
                       PyObject *take_answer)
 {
-    bool done =
-        take_answer != NULL &&
-        kwpy_frame_set_returns(call->frame, kwpy_operator_schema(handling->op), take_answer);
+    bool done = take_answer != NULL && kwpy_set_returns(kw_operator_name(call->op),
+                                                        handling->schema, call->frame, take_answer);
     Py_XDECREF(take_answer);
     return done ? KW_OK : kwpy_fail();
 }
@@ -90,7 +93,7 @@ kw_status kwpy_dispatch(const kw_interpreter_call *call)
     PyObject *answer = ask_all(mode, &handling);
     if (answer == Py_NotImplemented) {
         Py_DECREF(answer);
-        answer = refuse(mode, &handling);
+        answer = refuse(mode, &handling, kw_operator_name(call->op));
     }
     kw_status status = give(call, &handling, answer);
     kwpy_handling_fini(&handling);

@@ -8,7 +8,8 @@
 #include "python/dispatch_args.h"
 
 #include "python/convert.h"
-#include "python/error.h"
+#include "python/interpreter.h"
+#include "python/module.h"
 #include "python/operator.h"
 #include "python/tensor.h"
 
@@ -143,9 +144,12 @@ static PyObject *types_of(const kw_frame *frame)
 
 bool kwpy_handling_init(kwpy_handling *handling, const kw_interpreter_call *call)
 {
-    *handling = (kwpy_handling){.op = kwpy_operator_new(call->op)};
-    const kw_schema *schema = handling->op != NULL ? kwpy_operator_schema(handling->op) : NULL;
-    if (schema != NULL) {
+    *handling = (kwpy_handling){.op = kwpy_attached_operator(call->op)};
+    if (handling->op != NULL) {
+        handling->schema = kwpy_operator_schema((kwpy_operator *)handling->op);
+    }
+    if (handling->schema != NULL) {
+        const kw_schema *schema = handling->schema->schema;
         handling->types = types_of(call->frame);
         handling->args = positional_of(schema, call->frame);
         handling->kwargs = keywords_of(schema, call->frame);
@@ -160,6 +164,7 @@ bool kwpy_handling_init(kwpy_handling *handling, const kw_interpreter_call *call
 void kwpy_handling_fini(kwpy_handling *handling)
 {
     Py_CLEAR(handling->op);
+    Py_CLEAR(handling->schema);
     Py_CLEAR(handling->types);
     Py_CLEAR(handling->args);
     Py_CLEAR(handling->kwargs);

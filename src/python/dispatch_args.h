@@ -13,10 +13,12 @@
 #include <keyway/interpreter.h>
 
 #include "python/python.h"
+#include "python/schema.h"
 
 // What every handler of a call gets. New references.
 typedef struct kwpy_handling {
     PyObject *op;
+    kwpy_schema *schema;
     PyObject *types;  // a tuple: the classes that are asked, in order
     PyObject *args;   // a tuple
     PyObject *kwargs; // a dict

@@ -6,6 +6,8 @@
 
 #include "python/interpreter.h"
 
+#include <keyway/call.h>
+
 #include "python/dispatch.h"
 #include "python/error.h"
 #include "python/gate.h"
@@ -90,32 +92,6 @@ static const kw_interpreter_table table = {
 kw_interpreter *kwpy_interpreter(void)
 {
     return python;
-}
-
-bool kwpy_fallbacks_open(kw_dispatcher *dispatcher, kw_library **out_library)
-{
-    kw_error err = KW_ERROR_INIT;
-    kw_status status;
-    Py_BEGIN_ALLOW_THREADS;
-    status = kw_interpreter_fallbacks(dispatcher, NULL, out_library, &err);
-    Py_END_ALLOW_THREADS;
-    return status == KW_OK || kwpy_raise(status, &err) != NULL;
-}
-
-bool kwpy_fallbacks_close(kw_library *take_library)
-{
-    kw_error err = KW_ERROR_INIT;
-    kw_status status;
-    Py_BEGIN_ALLOW_THREADS;
-    status = kw_library_close(take_library, &err);
-    if (status == KW_OK) {
-        status = kw_library_drain(take_library, 0, &err);
-    }
-    if (status == KW_OK) {
-        status = kw_library_destroy(take_library, &err);
-    }
-    Py_END_ALLOW_THREADS;
-    return status == KW_OK || kwpy_raise(status, &err) != NULL;
 }
 
 // Called by atexit, and once more when the module is torn down without it.

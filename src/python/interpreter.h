@@ -16,7 +16,6 @@
 
 #include <stdbool.h>
 
-#include <keyway/dispatcher.h>
 #include <keyway/interpreter.h>
 
 #include "python/python.h"
@@ -24,10 +23,16 @@
 // The interpreter that stands for this process's Python. Never NULL once the module is there.
 kw_interpreter *kwpy_interpreter(void);
 
-// Gives a dispatcher the fallbacks of the keys that Python takes over, in a library of its own, and
-// takes them back. False with an exception. With the GIL.
-bool kwpy_fallbacks_open(kw_dispatcher *dispatcher, kw_library **out_library);
-bool kwpy_fallbacks_close(kw_library *take_library);
+// Gives the dispatcher of a Dispatcher the fallbacks of the keys that Python takes over, in a
+// library of their own. False with an exception. Once is enough.
+bool kwpy_attach(PyObject *dispatcher);
+
+// Takes them back, now or when nothing uses them any more: before the Dispatcher ends.
+void kwpy_detach(PyObject *dispatcher);
+
+// The one Operator of a handle, of whatever Dispatcher that is attached. A new reference; NULL with
+// an exception.
+PyObject *kwpy_attached_operator(const kw_operator *op);
 
 bool kwpy_interpreter_add(PyObject *module);
 

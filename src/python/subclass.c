@@ -45,8 +45,7 @@ int kwpy_type_dispatches(PyTypeObject *type)
 static PyObject *instance(PyTypeObject *type, kw_tensor *take_tensor)
 {
     int dispatches = kwpy_type_dispatches(type);
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    PyObject *self = dispatches >= 0 ? allocate(type, 0) : NULL;
+    PyObject *self = dispatches >= 0 ? PyType_GenericAlloc(type, 0) : NULL;
     if (self == NULL) {
         kw_tensor_release(take_tensor);
         return NULL;
