@@ -26,11 +26,11 @@ static bool set_slot(kw_tensor *tensor, PyObject *object, bool owned, kw_error *
 // back, and the object can be lent only once.
 static void unmark(PyObject *self)
 {
-    uintptr_t *head = (uintptr_t *)(void *)self - 1;
-    const uintptr_t before = *head;
     if (!PyObject_GC_IsFinalized(self)) {
         return;
     }
+    uintptr_t *head = (uintptr_t *)(void *)self - 1;
+    const uintptr_t before = *head;
     *head = before & ~(uintptr_t)1;
     if (PyObject_GC_IsFinalized(self)) {
         *head = before;

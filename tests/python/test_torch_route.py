@@ -102,15 +102,12 @@ class InPython(Case):
 
     def test_nothing_is_left_of_twenty_runs(self):
         self.route.run(programs.views)
-        plugin = self.route.dispatcher.load_plugin(os.environ['KEYWAY_HOLD_PLUGIN'])
-        alive = self.route.dispatcher.ops.hold.tensors
         gc.collect()
-        before = alive()
+        before = kw.statistics()['tensor_count']
         for _ in range(20):
             self.route.run(programs.views)
         gc.collect()
-        self.assertEqual(alive(), before)
-        plugin.unload()
+        self.assertEqual(kw.statistics()['tensor_count'], before)
 
     def test_operator_has_the_schema_of_the_original(self):
         self.route.run(programs.learn)
