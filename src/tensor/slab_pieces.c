@@ -8,9 +8,8 @@
 // its quarantine lasts, second releases, and tensors that nobody released. In a chunk it would know
 // nothing of all that, and with poison no more than that a slot is free at this moment.
 
-#include "tensor/slab.h"
-
 #include "tensor/aligned.h"
+#include "tensor/slab.h"
 
 #define SLOT_ALIGNMENT 64
 

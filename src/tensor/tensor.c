@@ -20,14 +20,12 @@ const unsigned char kwi_tensor_layout_1 = KW_TENSOR_LAYOUT;
 
 #define UNDEFINED_KEYS                                                                             \
     (KW_KEYSET_BITS(KW_KEY_ADInplaceOrView) | KW_KEYSET_BITS(KW_KEY_AutogradOther))
-#define STRONG UINT64_C(1)
-#define WEAK (UINT64_C(1) << 32)
 #define NO_DTYPE UINT8_MAX
 
 // Never freed, never counted, never changed. Its counts say that somebody has it.
 static kw_tensor undefined = {
     .keys = UNDEFINED_KEYS,
-    .counts = {WEAK | STRONG},
+    .counts = {KWI_TENSOR_ONLY_ONE},
     .dtype = NO_DTYPE,
     .device_index = -1,
     .flags = KWI_TENSOR_STATIC,
@@ -83,7 +81,7 @@ kw_status kwi_tensor_make(const kwi_tensor_parts *parts, kw_tensor **out_tensor,
         return kwi_tensor_fail_memory(err);
     }
     tensor->keys = parts->keys.bits;
-    kwi_u64_store_relaxed(&tensor->counts, WEAK | STRONG); // relaxed: nobody else knows it
+    kwi_u64_store_relaxed(&tensor->counts, KWI_TENSOR_ONLY_ONE); // relaxed: nobody else knows it
     kw_storage_retain(parts->storage);
     tensor->storage = parts->storage;
     kwi_ptr_store_relaxed(&tensor->extra, NULL); // relaxed: the same
@@ -140,79 +138,13 @@ bool kwi_thread_is_inferring(void)
            !kw_keyset_has(state.included, KW_KEY_ADInplaceOrView);
 }
 
-// References ------------------------------------------------------------------------------------
+// Ending ----------------------------------------------------------------------------------------
 
-// What ends with the last strong reference: everything but the body.
-static void end_contents(kw_tensor *tensor)
+void kwi_tensor_end_contents(kw_tensor *tensor)
 {
     kwi_extra_end(tensor);
     kw_storage_release(tensor->storage);
     free_shape(tensor);
     tensor->storage = NULL;
     tensor->dim = 0;
-}
-
-void kw_tensor_retain(kw_tensor *tensor)
-{
-    if (tensor != NULL && kw_tensor_is_defined(tensor)) {
-        (void)kwi_u64_add_relaxed(&tensor->counts, STRONG); // relaxed: the caller has a reference
-    }
-}
-
-void kw_tensor_release(kw_tensor *tensor)
-{
-    if (tensor == NULL || !kw_tensor_is_defined(tensor)) {
-        return;
-    }
-    // [pair: tensor-count] The only reference of all: no other thread can make one.
-    if (kwi_u64_load_acquire(&tensor->counts) == (WEAK | STRONG)) {
-        end_contents(tensor);
-        kwi_slab_give_back(tensor);
-        return;
-    }
-    // [pair: tensor-count]
-    if ((uint32_t)kwi_u64_sub_release(&tensor->counts, STRONG) == 1) {
-        (void)kwi_u64_load_acquire(&tensor->counts); // [pair: tensor-count]
-        end_contents(tensor);
-        kw_tensor_weak_release(tensor); // that of all strong ones together
-    }
-}
-
-uint32_t kw_tensor_use_count(const kw_tensor *tensor)
-{
-    return (uint32_t)kwi_u64_load_relaxed(&tensor->counts); // relaxed: a hint
-}
-
-void kw_tensor_weak_retain(kw_tensor *tensor)
-{
-    if (tensor != NULL && kw_tensor_is_defined(tensor)) {
-        (void)kwi_u64_add_relaxed(&tensor->counts, WEAK); // relaxed: the caller has a reference
-    }
-}
-
-void kw_tensor_weak_release(kw_tensor *tensor)
-{
-    if (tensor == NULL || !kw_tensor_is_defined(tensor)) {
-        return;
-    }
-    // [pair: tensor-count]
-    if (kwi_u64_sub_release(&tensor->counts, WEAK) >> 32 == 1) {
-        (void)kwi_u64_load_acquire(&tensor->counts); // [pair: tensor-count]
-        kwi_slab_give_back(tensor);
-    }
-}
-
-bool kw_tensor_lock(kw_tensor *weak)
-{
-    if (weak == NULL || !kw_tensor_is_defined(weak)) {
-        return weak != NULL;
-    }
-    uint64_t counts = kwi_u64_load_relaxed(&weak->counts); // relaxed: the swap decides
-    while ((uint32_t)counts != 0) {
-        // Acquire, as the last reference of all does. [pair: tensor-count]
-        if (kwi_u64_compare_exchange_acquire_relaxed(&weak->counts, &counts, counts + STRONG)) {
-            return true;
-        }
-    }
-    return false;
 }

@@ -39,6 +39,14 @@ kwi_geometry kwi_tensor_shape(const kw_tensor *tensor);
 // nothing is changed; five dimensions or fewer need no memory.
 kw_status kwi_tensor_set_shape(kw_tensor *tensor, const kwi_geometry *shape, kw_error *err);
 
+// Ends everything but the body, when the last strong reference has gone.
+void kwi_tensor_end_contents(kw_tensor *tensor);
+
+// Halves of kw_tensor.counts, and the value that says: this reference is the only one.
+#define KWI_TENSOR_STRONG UINT64_C(1)
+#define KWI_TENSOR_WEAK (UINT64_C(1) << 32)
+#define KWI_TENSOR_ONLY_ONE (KWI_TENSOR_WEAK | KWI_TENSOR_STRONG)
+
 // Whether the calling thread is in inference mode.
 bool kwi_thread_is_inferring(void);
 

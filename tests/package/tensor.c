@@ -20,7 +20,7 @@ int main(void)
         return 1;
     }
     char keys[256];
-    (void)kw_keyset_format(kw_tensor_keys(tensor), keys, sizeof keys);
+    (void)kw_keyset_format(kw_tensor_keyset(tensor), keys, sizeof keys);
     printf("%lld elements, %s\n", (long long)kw_tensor_numel(tensor), keys);
     kw_tensor_release(tensor);
     return 0;

@@ -26,7 +26,8 @@ endfunction()
 function(keyway_test_program target)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
     keyway_program(${target} SOURCES ${arg_SOURCES} LIBRARIES keyway::testing ${arg_LIBRARIES})
-    target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+    target_include_directories(${target} PRIVATE
+        ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
 endfunction()
 
 function(keyway_unit_test name)

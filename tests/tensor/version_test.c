@@ -180,13 +180,13 @@ Test(version, the_thread_decides_whether_a_copy_is_an_inference_tensor)
     kw_tensor *copy = NULL;
     kw_local_guard guard;
     KWT_OK(kw_tensor_clone(inference, KW_MEMORY_PRESERVE, &copy, NULL));
-    cr_expect_eq(kw_tensor_keys(copy).bits, kw_tensor_keys(normal).bits);
+    cr_expect_eq(kw_tensor_keyset(copy).bits, kw_tensor_keyset(normal).bits);
     cr_expect_eq(kwt_version(copy), 0);
     kw_tensor_release(copy);
     KWT_OK(kw_local_inference_mode(true, &guard));
     KWT_OK(kw_tensor_clone(normal, KW_MEMORY_PRESERVE, &copy, NULL));
     kw_local_restore(&guard);
-    cr_expect_eq(kw_tensor_keys(copy).bits, kw_tensor_keys(inference).bits);
+    cr_expect_eq(kw_tensor_keyset(copy).bits, kw_tensor_keyset(inference).bits);
     kw_tensor_release(copy);
     kw_tensor_release(inference);
     kw_tensor_release(normal);

@@ -1,0 +1,153 @@
+// Views, versions and DLPack by several threads at once: counters that all of them make at the same
+// time count every write, and a structure is ended once, by whichever thread is last.
+//
+// Layer:   test
+// Threads: its own, which meet at a barrier before each round.
+// SPDX-License-Identifier: MIT
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <keyway/dlpack.h>
+#include <keyway/tensor_view.h>
+
+#include "tensor/dlpack_abi.h"
+
+#define THREADS 4
+#define ROUNDS 2000
+#define BUMPS 25
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
+
+static pthread_barrier_t barrier;
+
+// What one round is about; made and looked at by the first thread, between the barriers.
+static kw_tensor *tensor;
+static kw_tensor *imported;
+static struct DLManagedTensor *structure;
+static kwi_u32_cell ended;
+
+static int64_t sizes[] = {THREADS, 8};
+
+static kw_tensor *make(uint8_t layout)
+{
+    const kw_tensor_options options = {.struct_size = sizeof options,
+                                       .sizes = sizes,
+                                       .dim = 2,
+                                       .dtype = KW_DTYPE_FLOAT32,
+                                       .layout = layout,
+                                       .device = {KW_DEVICE_CPU, -1}};
+    kw_tensor *made = NULL;
+    CHECK(kw_tensor_create(&options, &made, NULL) == KW_OK);
+    return made;
+}
+
+static void end_structure(struct DLManagedTensor *self)
+{
+    CHECK(self == structure);
+    (void)kwi_u32_add_relaxed(&ended, 1); // relaxed: read after the barrier
+}
+
+static void begin_round(int round)
+{
+    static float memory[THREADS * 8];
+    static struct DLManagedTensor produced;
+    produced = (struct DLManagedTensor){.dl_tensor = {.data = memory,
+                                                      .device = {KWI_DL_CPU, 0},
+                                                      .ndim = 2,
+                                                      .dtype = {KWI_DL_FLOAT, 32, 1},
+                                                      .shape = sizes},
+                                        .deleter = end_structure};
+    structure = &produced;
+    kwi_u32_store_relaxed(&ended, 0); // relaxed: the barrier orders it
+    tensor = make(round % 2 == 0 ? KW_LAYOUT_STRIDED : KW_LAYOUT_SPARSE);
+    CHECK(kw_tensor_from_dlpack(structure, NULL, &imported, NULL) == KW_OK);
+    for (int i = 1; i < THREADS; i++) {
+        kw_tensor_retain(imported); // each thread gives one back
+    }
+}
+
+static void end_round(void)
+{
+    uint32_t version = 0;
+    CHECK(kw_tensor_version(tensor, &version, NULL) == KW_OK);
+    CHECK(version == THREADS * BUMPS);
+    kw_tensor_release(tensor);
+    CHECK(kwi_u32_load_relaxed(&ended) == 1); // relaxed: the barrier orders it
+}
+
+// Each thread writes its own row of the imported memory, by a view, and gives its reference back.
+static void use_import(int64_t index)
+{
+    kw_tensor *row = NULL;
+    struct DLManagedTensor *managed = NULL;
+    void *data = NULL;
+    CHECK(kw_tensor_select(imported, 0, index, &row, NULL) == KW_OK);
+    CHECK(kw_tensor_to_dlpack(row, &managed, NULL) == KW_OK);
+    kw_tensor_release(imported);
+    CHECK(kw_tensor_mutable_data(row, &data, NULL) == KW_OK);
+    *(float *)data = (float)index;
+    kw_tensor_release(row);
+    CHECK(*(float *)managed->dl_tensor.data == (float)index);
+    kw_dlpack_delete(managed);
+}
+
+static void count(void)
+{
+    kw_tensor *other = NULL;
+    CHECK(kw_tensor_detach(tensor, &other, NULL) == KW_OK);
+    for (int i = 0; i < BUMPS; i++) {
+        CHECK(kw_tensor_bump_version(i % 2 == 0 ? tensor : other, NULL) == KW_OK);
+    }
+    uint32_t version = 0;
+    uint32_t later = 0;
+    CHECK(kw_tensor_version(tensor, &version, NULL) == KW_OK);
+    CHECK(kw_tensor_version(other, &later, NULL) == KW_OK);
+    CHECK(version >= BUMPS && later >= version);
+    kw_tensor_release(other);
+}
+
+static void *run(void *argument)
+{
+    int64_t index = *(const int64_t *)argument;
+    for (int round = 0; round < ROUNDS; round++) {
+        if (index == 0) {
+            begin_round(round);
+        }
+        (void)pthread_barrier_wait(&barrier);
+        count();
+        use_import(index);
+        (void)pthread_barrier_wait(&barrier);
+        if (index == 0) {
+            end_round();
+        }
+    }
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t threads[THREADS];
+    int64_t indices[THREADS];
+    CHECK(pthread_barrier_init(&barrier, NULL, THREADS) == 0);
+    for (int i = 0; i < THREADS; i++) {
+        indices[i] = i;
+        CHECK(pthread_create(&threads[i], NULL, run, &indices[i]) == 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    }
+    kw_tensor_statistics figures = {.struct_size = sizeof figures};
+    kw_tensor_statistics_get(&figures);
+    CHECK(figures.tensor_count == 0 && figures.storage_count == 0 && figures.extra_count == 0);
+    (void)pthread_barrier_destroy(&barrier);
+    printf("%d rounds of %d threads\n", ROUNDS, THREADS);
+    return 0;
+}
