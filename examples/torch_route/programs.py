@@ -14,7 +14,8 @@ def learn(steps=3):
     """Trains a small convolutional network with momentum; returns losses, parameters, gradients."""
     torch.manual_seed(7)
     model = nn.Sequential(
-        nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+        nn.Conv2d(1, 4, 3, padding=1, bias=False), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Conv2d(4, 4, 3, padding=1), nn.ReLU(), nn.Flatten(),
         nn.Linear(64, 16), nn.ReLU(), nn.Dropout(0.2), nn.Linear(16, 5))
     images, labels = torch.randn(6, 1, 8, 8), torch.randint(0, 5, (6,))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)

@@ -95,7 +95,6 @@ class Route:
             library.drain()
             library.destroy()
         self.operators.clear()
-        self.dispatcher.destroy()
 
 
 class RouteMode(TorchDispatchMode):

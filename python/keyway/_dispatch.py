@@ -4,7 +4,8 @@
 # Threads: modes and blocks belong to the thread that entered them.
 # SPDX-License-Identifier: MIT
 
-from keyway import _keyway
+from . import _keyway
+from ._local import exclude
 
 
 class DispatchMode:
@@ -26,7 +27,7 @@ class DispatchMode:
 
 def no_python_dispatch():
     """Switches modes and the handlers of subclasses off, for what the thread calls in the block."""
-    return _keyway.exclude('Python', 'PythonTLSSnapshot')
+    return exclude('Python', 'PythonTLSSnapshot')
 
 
 class PythonDispatcher:
@@ -53,5 +54,8 @@ def python_dispatcher(resolver=None):
 
 
 def resolve(op, keys, args, kwargs):
-    """Resolves a call as the dispatcher would: runs the kernel of the highest key, with the keys."""
-    return op.redispatch(keys, *args, **kwargs)
+    """Resolves a call as the dispatcher would: runs the kernel of the highest key.
+
+    The kernel gets the key PythonDispatcher too, so that its redispatches come back to the resolver.
+    """
+    return op.computed_kernel(keys.highest)(keys | 'PythonDispatcher', *args, **kwargs)

@@ -69,8 +69,9 @@ static PyObject *refuse(PyObject *mode, const kwpy_handling *handling, const cha
         return PyErr_Format(PyExc_TypeError, "%s: all of %R have answered NotImplemented", op,
                             handling->types);
     }
-    return PyErr_Format(PyExc_TypeError, "%s: the mode %R and all of %R have answered NotImplemented",
-                        op, mode, handling->types);
+    return PyErr_Format(PyExc_TypeError,
+                        "%s: the mode %R and all of %R have answered NotImplemented", op, mode,
+                        handling->types);
 }
 
 // Sets the call's returns to what a handler gave, whose reference it takes.

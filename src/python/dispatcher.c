@@ -12,6 +12,7 @@
 
 #include "python/collect.h"
 #include "python/error.h"
+#include "python/interpreter.h"
 #include "python/key.h"
 #include "python/leaving.h"
 #include "python/module.h"
@@ -119,6 +120,8 @@ static PyObject *dispatcher_make(PyTypeObject *type, PyObject *args, PyObject *k
     PyObject *self = make(type, dispatcher, false);
     if (self == NULL) {
         kwpy_leaving_put_dispatcher(dispatcher);
+    } else if (!bare && !kwpy_attach(self)) {
+        Py_CLEAR(self);
     }
     return self;
 }
@@ -133,7 +136,11 @@ static PyObject *dispatcher_default(PyObject *type, PyObject *unused)
     if (dispatcher == NULL) {
         return kwpy_raise_text(KW_NO_MEMORY, "the default dispatcher could not be made");
     }
-    return make((PyTypeObject *)type, dispatcher, true);
+    PyObject *self = make((PyTypeObject *)type, dispatcher, true);
+    if (self != NULL && !kwpy_attach(self)) {
+        Py_CLEAR(self);
+    }
+    return self;
 }
 
 static int dispatcher_traverse(PyObject *self, visitproc visit, void *arg)
@@ -186,6 +193,7 @@ static void dispatcher_free(PyObject *self)
     PyObject_GC_UnTrack(self);
     dispatcher_end(self);
     (void)dispatcher_clear(self);
+    kwpy_detach(self);
     if (!dispatcher_of(self)->is_default) {
         kwpy_leaving_put_dispatcher(dispatcher_of(self)->dispatcher);
     }

@@ -43,6 +43,9 @@ kw_tensor *kwpy_identity_settle(PyObject *self);
 // tp_finalize: lends the object if C code has its tensor.
 void kwpy_identity_finalize(PyObject *self);
 
+// For tp_dealloc: finalizes a plain object, whose finalizer nobody else calls. True: it lives on.
+bool kwpy_identity_survives(PyObject *self);
+
 // The end of an object that was not lent: gives up slot and tensor.
 void kwpy_identity_end(PyObject *self);
 

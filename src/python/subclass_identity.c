@@ -103,6 +103,14 @@ void kwpy_identity_finalize(PyObject *self)
     kw_tensor_release(tensor);
 }
 
+bool kwpy_identity_survives(PyObject *self)
+{
+    Py_SET_REFCNT(self, 1);
+    kwpy_identity_finalize(self);
+    Py_SET_REFCNT(self, Py_REFCNT(self) - 1);
+    return Py_REFCNT(self) > 0;
+}
+
 void kwpy_identity_end(PyObject *self)
 {
     kw_tensor *tensor = cast(self)->tensor;

@@ -40,7 +40,6 @@ class Case(unittest.TestCase):
         self.lib.close()
         self.lib.drain()
         self.lib.destroy()
-        self.dispatcher.destroy()
 
     def define(self, schema, function, key='CompositeExplicitAutograd'):
         self.lib.define(schema)
@@ -239,11 +238,11 @@ class Resolver(Case):
         notes = []
 
         def resolver(op, keys, args, kwargs):
-            notes.append('resolver')
+            notes.append(keys.highest.name)
             return kw.resolve(op, keys, args, kwargs)
         with Noting('mode', notes), kw.python_dispatcher(resolver):
             self.ops.plus(1)
-        self.assertEqual(notes[:2], ['resolver', ('mode', 'm::plus')])
+        self.assertEqual(notes, ['PythonTLSSnapshot', 'Python', ('mode', 'm::plus'), 'Undefined'])
 
 
 if __name__ == '__main__':

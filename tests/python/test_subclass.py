@@ -55,7 +55,6 @@ class Case(unittest.TestCase):
         self.lib.close()
         self.lib.drain()
         self.lib.destroy()
-        self.dispatcher.destroy()
 
     def define(self, schema, function, key='CPU'):
         self.lib.define(schema)
@@ -68,7 +67,7 @@ class Handlers(Case):
         Counting.calls.clear()
         self.define('first(Tensor x, int k=1) -> Tensor', lambda x, k: x)
         self.define('fresh(Tensor x) -> Tensor', lambda x: kw.empty(x.shape))
-        self.define('many(Tensor[] xs, Tensor?[] ys=[]) -> int', lambda xs, ys: len(xs) + len(ys))
+        self.define('many(Tensor[] xs, Tensor?[] ys) -> int', lambda xs, ys: len(xs) + len(ys))
         self.define('two(Tensor x) -> (Tensor, int)', lambda x: (x, 5))
         self.define('none(Tensor x) -> ()', lambda x: None)
 
@@ -119,7 +118,7 @@ class Handlers(Case):
             def __kw_dispatch__(cls, op, types, args=(), kwargs=None):
                 return cls.answer
         t = Wrong.make_subclass(kw.empty((2,)))
-        for answer in ('text', 3, None, (1, 2)):
+        for answer in ('text', 3, (1, 2)):
             Wrong.answer = answer
             with self.assertRaises((TypeError, kw.Error)):
                 self.ops.first(t)

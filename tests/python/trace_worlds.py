@@ -130,7 +130,6 @@ class KeywayWorld(World):
         self.library.close()
         self.library.drain()
         self.library.destroy()
-        self.dispatcher.destroy()
 
     def op(self, name):
         return getattr(self.ops, name).default
