@@ -15,7 +15,7 @@ class DispatchMode:
     """
 
     def __kw_dispatch__(self, op, types, args=(), kwargs=None):
-        raise NotImplementedError(f'{type(self).__name__} has no __kw_dispatch__')
+        raise NotImplementedError(f"{type(self).__name__} has no __kw_dispatch__")
 
     def __enter__(self):
         _keyway._mode_push(self)
@@ -27,7 +27,7 @@ class DispatchMode:
 
 def no_python_dispatch():
     """Switches modes and the handlers of subclasses off, for what the thread calls in the block."""
-    return exclude('Python', 'PythonTLSSnapshot')
+    return exclude("Python", "PythonTLSSnapshot")
 
 
 class PythonDispatcher:
@@ -58,4 +58,4 @@ def resolve(op, keys, args, kwargs):
 
     The kernel gets the key PythonDispatcher too, so that its redispatches come back to the resolver.
     """
-    return op.computed_kernel(keys.highest)(keys | 'PythonDispatcher', *args, **kwargs)
+    return op.computed_kernel(keys.highest)(keys | "PythonDispatcher", *args, **kwargs)

@@ -13,7 +13,7 @@ import os, sys
 import keyway as kw
 
 dispatcher = kw.Dispatcher()
-plugin = dispatcher.load_plugin(os.environ['KEYWAY_HOLD_PLUGIN'])
+plugin = dispatcher.load_plugin(os.environ['PYTHON_TEST_OBJECTS'] + '/python_hold.so')
 plugin.pin()  # the threads go on calling what it defines
 hold = dispatcher.ops.hold
 

@@ -221,7 +221,7 @@ class Identity(Case):
         super().setUp()
         self.define('echo(Tensor x) -> Tensor', lambda x: x)
         self.define('list(Tensor x) -> Tensor[]', lambda x: [x, x])
-        self.plugin = self.dispatcher.load_plugin(os.environ['KEYWAY_HOLD_PLUGIN'])
+        self.plugin = self.dispatcher.load_plugin(os.environ['PYTHON_TEST_OBJECTS'] + '/python_hold.so')
         self.ops_of_plugin = self.dispatcher.ops.hold
 
     def tearDown(self):
