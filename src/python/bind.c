@@ -93,23 +93,32 @@ static bool take_default(kwpy_bound *bound, const char *op_name, kwpy_schema *sc
     return false;
 }
 
-// Says which keyword is one too many: no argument's, or that of one which has a value by position.
-static bool refuse_keyword(const char *op_name, const kwpy_schema *schema, PyObject *kwargs)
+// Raises for a keyword that is no argument's name. False: there is none.
+static bool has_unknown_keyword(const char *op_name, const kwpy_schema *schema, PyObject *kwargs)
 {
     PyObject *names = PyDict_Keys(kwargs);
     for (Py_ssize_t i = 0; names != NULL && i < PyList_Size(names); i++) {
         PyObject *name = PyList_GetItem(names, i);
-        Py_ssize_t index = PySequence_Index(schema->names, name);
-        PyErr_Clear();
-        if (index < 0) {
+        int known = PySequence_Contains(schema->names, name);
+        if (known == 0) {
             (void)PyErr_Format(PyExc_TypeError, "%s: no argument is named %R", op_name, name);
+        }
+        if (known <= 0) {
             Py_DECREF(names);
-            return false;
+            return true;
         }
     }
     Py_XDECREF(names);
-    (void)PyErr_Format(PyExc_TypeError, "%s: an argument is given by position and by name",
-                       op_name);
+    return names == NULL;
+}
+
+// Says which keyword is one too many: no argument's, or that of one which has a value by position.
+static bool refuse_keyword(const char *op_name, const kwpy_schema *schema, PyObject *kwargs)
+{
+    if (!has_unknown_keyword(op_name, schema, kwargs)) {
+        (void)PyErr_Format(PyExc_TypeError, "%s: an argument is given by position and by name",
+                           op_name);
+    }
     return false;
 }
 
@@ -121,7 +130,9 @@ static bool bind_rest(kwpy_bound *bound, const char *op_name, kwpy_schema *schem
         PyObject *object =
             left > 0 ? PyDict_GetItemWithError(kwargs, PyTuple_GetItem(schema->names, i)) : NULL;
         if (object == NULL) {
-            if (PyErr_Occurred() || !take_default(bound, op_name, schema, i)) {
+            if (PyErr_Occurred() || (!kwpy_schema_has_default(schema, i) && left > 0 &&
+                                     has_unknown_keyword(op_name, schema, kwargs)) ||
+                !take_default(bound, op_name, schema, i)) {
                 return false;
             }
             continue;

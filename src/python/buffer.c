@@ -205,6 +205,7 @@ static kw_tensor *make(Py_buffer *take_view, uint8_t dtype, const extent *reach)
 {
     const kw_external_memory memory = {.struct_size = sizeof memory,
                                        .data = take_view->buf,
+                                       .device = {KW_DEVICE_CPU, -1},
                                        .bytes = reach->bytes,
                                        .read_only = take_view->readonly != 0,
                                        .destroy = release,
@@ -222,6 +223,7 @@ static kw_tensor *make(Py_buffer *take_view, uint8_t dtype, const extent *reach)
                                        .sizes = reach->sizes,
                                        .dim = (uint32_t)take_view->ndim,
                                        .dtype = dtype,
+                                       .device = {KW_DEVICE_CPU, -1},
                                        .strides = reach->strides,
                                        .storage = storage};
     kw_tensor *tensor = NULL;

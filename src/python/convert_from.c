@@ -62,14 +62,24 @@ void kwpy_conversion_raise(kwpy_conversion *conversion, const char *place)
     Py_XDECREF(traceback);
 }
 
-// NumPy's bool is no bool of Python's, and no number either.
-static bool is_numpy_bool(PyObject *object)
+// NumPy's bools and short complex numbers are none of Python's; they are told by name.
+static bool has_type_name(PyObject *object, const char *wanted)
 {
     PyObject *name = PyType_GetName(Py_TYPE(object));
     const char *text = name != NULL ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-    bool is_bool = text != NULL && (strcmp(text, "bool_") == 0 || strcmp(text, "bool") == 0);
+    bool same = text != NULL && strncmp(text, wanted, strlen(wanted)) == 0;
     Py_XDECREF(name);
-    return is_bool;
+    return same;
+}
+
+static bool is_numpy_bool(PyObject *object)
+{
+    return has_type_name(object, "bool");
+}
+
+static bool is_complex(PyObject *object)
+{
+    return PyComplex_Check(object) || has_type_name(object, "complex");
 }
 
 static bool has_index(PyObject *object)
@@ -80,7 +90,7 @@ static bool has_index(PyObject *object)
 static bool int_from(kwpy_conversion *conversion, PyObject *object, const kw_type *type,
                      int64_t *out_int)
 {
-    if (PyBool_Check(object) || !has_index(object)) {
+    if (PyBool_Check(object) || !has_index(object) || is_numpy_bool(object)) {
         return kwpy_misfit(conversion, object, type);
     }
     PyObject *number = PyNumber_Index(object);
@@ -97,7 +107,7 @@ static bool float_from(kwpy_conversion *conversion, PyObject *object, const kw_t
         return true;
     }
     // PyNumber_Float() would read texts, too.
-    if (PyBool_Check(object) || PyUnicode_Check(object) || PyComplex_Check(object) ||
+    if (PyBool_Check(object) || PyUnicode_Check(object) || is_complex(object) ||
         !PyNumber_Check(object)) {
         return kwpy_misfit(conversion, object, type);
     }
@@ -126,7 +136,7 @@ static bool complex_from(kwpy_conversion *conversion, PyObject *object, const kw
     if (PyComplex_Check(object)) {
         number->real = PyComplex_RealAsDouble(object);
         number->imaginary = PyComplex_ImagAsDouble(object);
-    } else if (PyObject_HasAttrString(object, "__complex__") != 0 && !PyUnicode_Check(object)) {
+    } else if (is_complex(object) && PyObject_HasAttrString(object, "__complex__") != 0) {
         PyObject *python = PyObject_CallMethod(object, "__complex__", NULL);
         if (python == NULL) {
             return false;
@@ -159,7 +169,7 @@ static bool scalar_from(kwpy_conversion *conversion, PyObject *object, const kw_
         *out_value = kw_value_int(integer);
         return done;
     }
-    if (PyComplex_Check(object)) {
+    if (is_complex(object)) {
         return complex_from(conversion, object, type, out_value);
     }
     double number = 0;

@@ -31,8 +31,8 @@ bool kwpy_enter(PyGILState_STATE *out_state)
         if ((inside & CLOSED) != 0) {
             return false;
         }
-    } while (!kwi_u64_compare_exchange_acquire_relaxed(&gate, &inside,
-                                                       inside + 1)); // [pair: python-gate]
+        // Acquire, though nothing is read: the closing end reads acquire. [pair: python-gate]
+    } while (!kwi_u64_compare_exchange_acquire_relaxed(&gate, &inside, inside + 1));
     *out_state = PyGILState_Ensure();
     return true;
 }
@@ -55,12 +55,14 @@ void kwpy_drop(PyObject *object)
 static void close_gate(void)
 {
     uint64_t inside = kwi_u64_load_relaxed(&gate); // relaxed: the exchange looks again
-    while (!kwi_u64_compare_exchange_acquire_relaxed(&gate, &inside,
-                                                     inside | CLOSED)) { // [pair: python-gate]
+    bool done = false;
+    while (!done) {
+        // [pair: python-gate]
+        done = kwi_u64_compare_exchange_acquire_relaxed(&gate, &inside, inside | CLOSED);
     }
     const struct timespec pause = {.tv_nsec = 1000000};
-    for (int i = 0; i < LOOKS && kwi_u64_load_acquire(&gate) != CLOSED;
-         i++) { // [pair: python-gate]
+    // What those inside did comes before the end of Python. [pair: python-gate]
+    for (int i = 0; i < LOOKS && kwi_u64_load_acquire(&gate) != CLOSED; i++) {
         (void)nanosleep(&pause, NULL);
     }
 }

@@ -172,7 +172,8 @@ PyObject *kwpy_tensor_get_item(PyObject *self, PyObject *index)
 // A tensor of one element with a number's value. One reference; NULL with an exception.
 static kw_tensor *tensor_of_number(PyObject *value, uint8_t dtype)
 {
-    const kw_tensor_options options = {.struct_size = sizeof options, .dtype = dtype};
+    const kw_tensor_options options = {
+        .struct_size = sizeof options, .dtype = dtype, .device = {KW_DEVICE_CPU, -1}};
     kw_tensor *tensor = NULL;
     kw_error err = KW_ERROR_INIT;
     kw_status status = kw_tensor_create(&options, &tensor, &err);

@@ -90,6 +90,11 @@ static bool settle_device(const kw_type *type, kw_value *value)
     return done;
 }
 
+bool kwpy_schema_has_default(const kwpy_schema *self, uint32_t index)
+{
+    return kw_schema_arg(self->schema, index).default_text.length > 0;
+}
+
 const kw_value *kwpy_schema_default(kwpy_schema *self, uint32_t index)
 {
     if ((self->defaults_made >> index & 1) != 0) {

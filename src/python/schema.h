@@ -7,6 +7,8 @@
 #ifndef KWI_PYTHON_SCHEMA_H
 #define KWI_PYTHON_SCHEMA_H
 
+#include <stdbool.h>
+
 #include <keyway/schema.h>
 #include <keyway/value.h>
 
@@ -30,5 +32,7 @@ kwpy_schema *kwpy_schema_new(const char *text);
 
 // The default of an argument, borrowed from the Schema; NULL: it has none, or with an exception.
 const kw_value *kwpy_schema_default(kwpy_schema *self, uint32_t index);
+
+bool kwpy_schema_has_default(const kwpy_schema *self, uint32_t index);
 
 #endif // KWI_PYTHON_SCHEMA_H

@@ -324,6 +324,15 @@ static Py_ssize_t tensor_length(PyObject *self)
     return (Py_ssize_t)kw_tensor_sizes(tensor)[0];
 }
 
+// For iteration, which ends with an IndexError.
+static PyObject *tensor_at(PyObject *self, Py_ssize_t index)
+{
+    PyObject *position = PyLong_FromSsize_t(index);
+    PyObject *item = position != NULL ? kwpy_tensor_get_item(self, position) : NULL;
+    Py_XDECREF(position);
+    return item;
+}
+
 // Without it every tensor would be true, or be asked for its length.
 static int tensor_bool(PyObject *self)
 {
@@ -398,6 +407,7 @@ static PyType_Slot slots[] = {
     {Py_tp_members, members},
     {Py_tp_getset, properties},
     {Py_nb_bool, KWPY_SLOT(tensor_bool)},
+    {Py_sq_item, KWPY_SLOT(tensor_at)},
     {Py_mp_length, KWPY_SLOT(tensor_length)},
     {Py_mp_subscript, KWPY_SLOT(kwpy_tensor_get_item)},
     {Py_mp_ass_subscript, KWPY_SLOT(kwpy_tensor_set_item)},
