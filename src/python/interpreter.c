@@ -17,9 +17,6 @@
 // guard: immutable. Set while the module is imported; never freed.
 static kw_interpreter *python;
 
-// Longest wait at exit for threads inside Python code: a daemon thread may stay there for ever.
-#define DISARM_NS UINT64_C(10000000000)
-
 static void retain(void *object, void *context)
 {
     PyGILState_STATE state;
@@ -94,23 +91,22 @@ kw_interpreter *kwpy_interpreter(void)
     return python;
 }
 
-// Called by atexit, and once more when the module is torn down without it.
-static kw_status disarm(kw_error *err)
+// Called by atexit, and by CPython itself at its very end, for those who have emptied atexit's list.
+// Does not wait: who is inside has passed the gate, whose end does.
+static void disarm(void)
 {
-    kw_status status;
-    Py_BEGIN_ALLOW_THREADS;
-    status = kw_interpreter_disarm(python, DISARM_NS, err);
-    Py_END_ALLOW_THREADS;
-    return status;
+    kw_status status = kw_interpreter_disarm(python, 0, NULL);
+    (void)status; // KW_BUSY: somebody is inside; KW_WOULD_WAIT_FOR_SELF: this is a handler's exit()
 }
 
 static PyObject *end(PyObject *module, PyObject *unused)
 {
-    kw_error err = KW_ERROR_INIT;
     (void)module;
     (void)unused;
-    kw_status status = disarm(&err);
-    return status == KW_OK ? Py_NewRef(Py_None) : kwpy_raise(status, &err);
+    Py_BEGIN_ALLOW_THREADS;
+    disarm();
+    Py_END_ALLOW_THREADS;
+    Py_RETURN_NONE;
 }
 
 static PyMethodDef functions[] = {
@@ -125,5 +121,6 @@ bool kwpy_interpreter_add(PyObject *module)
     if (status != KW_OK) {
         return kwpy_raise(status, &err) != NULL;
     }
+    (void)Py_AtExit(disarm); // no place in its list: atexit has it
     return kwpy_functions_add(module, functions);
 }

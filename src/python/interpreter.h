@@ -7,9 +7,10 @@
 // Note [Python is disarmed]
 //
 // Tensors, modes and operators of the dispatcher live on when Python ends, and other threads go on
-// calling. At exit, or when the module is torn down, the interpreter is disarmed first: no function
-// of the table runs after that, and calls that need Python fail with a sentence. The GIL is given
-// up meanwhile, so that a thread which waits for it inside the table can come out.
+// calling. At exit the interpreter is disarmed first: nobody enters a function of the table any
+// more, and calls that need Python fail with a sentence. Then the gate closes, and waits for those
+// that are inside: Note [The end of Python] in gate.h. The GIL is given up meanwhile, so that a
+// thread which waits for it inside the table can come out.
 
 #ifndef KWI_PYTHON_INTERPRETER_H
 #define KWI_PYTHON_INTERPRETER_H

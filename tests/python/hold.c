@@ -18,6 +18,7 @@
 #include <keyway/tensor.h>
 
 #define PLACES 64
+#define CHURN_THREADS 3
 #define STORM_THREADS 3
 #define REFUSALS 100 // of each thread, before the process may end
 
@@ -33,6 +34,16 @@ static kw_tensor *exchange(int64_t place, kw_tensor *tensor)
     return before;
 }
 
+// A reference to what is kept there; NULL: nothing.
+static kw_tensor *take(int64_t place)
+{
+    (void)pthread_mutex_lock(&lock);
+    kw_tensor *tensor = places[place];
+    kw_tensor_retain(tensor);
+    (void)pthread_mutex_unlock(&lock);
+    return tensor;
+}
+
 // keep(int place, Tensor x) -> ()
 static kw_status keep(const kw_kernel *self, const kw_operator *op, kw_keyset keys, kw_frame *frame)
 {
@@ -45,15 +56,13 @@ static kw_status keep(const kw_kernel *self, const kw_operator *op, kw_keyset ke
     return KW_OK;
 }
 
-// give(int place) -> Tensor
+// give(int place) -> Tensor?
 static kw_status give(const kw_kernel *self, const kw_operator *op, kw_keyset keys, kw_frame *frame)
 {
-    kw_tensor *tensor = places[frame->args[0].as.as_int];
     (void)self;
     (void)op;
     (void)keys;
-    kw_tensor_retain(tensor);
-    frame->returns[0] = kw_value_tensor(tensor);
+    frame->returns[0] = kw_value_tensor(take(frame->args[0].as.as_int));
     return KW_OK;
 }
 
@@ -86,6 +95,44 @@ static kw_status drop_on_thread(const kw_kernel *self, const kw_operator *op, kw
         return kw_fail(KW_KERNEL_FAILED, "no thread");
     }
     return KW_OK;
+}
+
+// The churn: threads that take references to what is kept and give them back, at all times.
+// ----------------------------------------------------------------------------------------
+
+static pthread_t churning[CHURN_THREADS];
+static _Atomic bool churn_ends;
+
+static void *churn_run(void *seed)
+{
+    uint64_t number = (uint64_t)(uintptr_t)seed;
+    while (!atomic_load(&churn_ends)) {
+        number = number * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        const int64_t place = (int64_t)(number >> 33) % PLACES;
+        kw_tensor *tensor = take(place);
+        if ((number >> 60) == 0) {
+            kw_tensor_release(exchange(place, NULL));
+        }
+        kw_tensor_release(tensor);
+    }
+    return NULL;
+}
+
+// churn(bool goes) -> (): begins, or ends
+static kw_status churn(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
+                       kw_frame *frame)
+{
+    int failures = 0;
+    (void)self;
+    (void)op;
+    (void)keys;
+    atomic_store(&churn_ends, !frame->args[0].as.as_bool);
+    for (uintptr_t i = 0; i < CHURN_THREADS; i++) {
+        failures += frame->args[0].as.as_bool
+                        ? pthread_create(&churning[i], NULL, churn_run, (void *)(i + 1))
+                        : pthread_join(churning[i], NULL);
+    }
+    return failures == 0 ? KW_OK : kw_fail(KW_KERNEL_FAILED, "no thread");
 }
 
 // The storm: threads that call to the end of the process, and beyond the end of Python.
@@ -215,9 +262,10 @@ static const struct {
     kw_boxed_function function;
 } entries[] = {
     {"hold::keep(int place, Tensor x) -> ()", "hold::keep", keep},
-    {"hold::give(int place) -> Tensor", "hold::give", give},
+    {"hold::give(int place) -> Tensor?", "hold::give", give},
     {"hold::drop(int place) -> ()", "hold::drop", drop},
     {"hold::drop_on_thread(int place) -> ()", "hold::drop_on_thread", drop_on_thread},
+    {"hold::churn(bool goes) -> ()", "hold::churn", churn},
     {"hold::storm(str op, Tensor x) -> ()", "hold::storm", storm_begin},
     {"hold::served() -> int", "hold::served", served},
     {"hold::same(Tensor x) -> Tensor", "hold::same", same},

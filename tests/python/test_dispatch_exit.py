@@ -42,6 +42,25 @@ BODIES = {
 }
 
 
+WAITED_FOR = '''
+import atexit, threading
+inside, ending = threading.Event(), threading.Event()
+
+class Slow(kw.Tensor):
+    @classmethod
+    def __kw_dispatch__(cls, op, types, args=(), kwargs=None):
+        inside.set()
+        ending.wait()
+        os.write(1, b'the handler has ended\\n')
+        return super().__kw_dispatch__(op, types, args, kwargs)
+
+x = Slow.make_subclass(kw.empty((2,)))
+threading.Thread(target=lambda: hold.same(x), daemon=True).start()
+inside.wait()
+atexit.register(ending.set)  # the last to be registered is the first that runs
+'''
+
+
 class End(unittest.TestCase):
     def run_body(self, name, status=0):
         done = subprocess.run([sys.executable, '-c', PROGRAM + BODIES[name]], capture_output=True,
@@ -60,6 +79,12 @@ class End(unittest.TestCase):
 
     def test_block_of_a_mode_is_never_left(self):
         self.run_body('mode left open')
+
+    def test_handler_that_runs_is_waited_for(self):
+        """Python ends while a thread is inside a handler, which then goes on and returns."""
+        done = subprocess.run([sys.executable, '-c', PROGRAM + WAITED_FOR], capture_output=True,
+                              text=True, timeout=100)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, 'the handler has ended\n', ''))
 
     def test_exit_status_stays(self):
         self.run_body('exit status', 3)

@@ -5,6 +5,7 @@
 # SPDX-License-Identifier: MIT
 
 import gc
+import os
 import threading
 import unittest
 import weakref
@@ -179,6 +180,19 @@ class Modes(Case):
         with Below():
             self.assertEqual(self.ops.outer(1), 4)
         self.assertEqual(notes, ['m::outer', 'm::plus'])
+
+
+    def test_child_of_fork_has_the_modes_of_its_parent(self):
+        notes = []
+        with Noting('mode', notes):
+            child = os.fork()
+            if child == 0:
+                try:
+                    right = self.ops.plus(1) == 2 and len(notes) == 1 and len(kw.current_modes()) == 1
+                finally:
+                    os._exit(0 if right else 1)
+            self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+        self.assertEqual(notes, [])
 
 
 class Resolver(Case):

@@ -351,6 +351,39 @@ class Identity(Case):
         gc.collect()
         self.assertEqual(kw.statistics()['tensor_count'], before)
 
+    def test_threads_let_go_while_python_takes(self):
+        """C threads take and drop references at all times; every tensor that comes back is whole."""
+        hold, missing, weak = self.ops_of_plugin, object(), 0
+        hold.churn(True)
+        try:
+            references = [None] * 64
+            for number in range(6400):
+                place = number % 64
+                t = hold.give(place)
+                if t is not None:
+                    self.assertEqual(t.mark[0] % 64, place)
+                    self.assertEqual((type(t), t.shape), (Plain, (2,)))
+                reached = references[place] and references[place]()
+                if reached is not None:
+                    weak += 1
+                    self.assertEqual(getattr(reached, 'mark', missing)[0] % 64, place)
+                    self.assertIn(reached.shape, [(2,), ()])
+                    del reached
+                t = Plain.make_subclass(kw.empty((2,)))
+                t.mark = [number]
+                if number % 3 == 0:
+                    t.cycle = t
+                references[place] = weakref.ref(t)
+                hold.keep(place, t)
+                del t
+        finally:
+            hold.churn(False)
+        for place in range(64):
+            hold.drop(place)
+        gc.collect()
+        self.assertGreater(weak, 100)
+        self.assertTrue(all(reference() is None for reference in references))
+
     def test_del_of_a_subclass_runs_once(self):
         ended = []
 
