@@ -201,6 +201,8 @@ static void storm_end(void)
     for (int i = 0; i < STORM_THREADS; i++) {
         wrong += atomic_load(&storms[i].wrong);
     }
+    kw_interpreter *python = kw_tensor_interpreter(storms[0].tensor);
+    wrong += python == NULL || kw_interpreter_is_armed(python);
     (void)printf("refused after Python's end; wrong: %llu\n", (unsigned long long)wrong);
     (void)fflush(stdout);
 }

@@ -83,6 +83,33 @@ class Handlers(Case):
         self.assertEqual((name, types, args[1:], kwargs), ('s::first', (Counting,), (3,), {}))
         self.assertIs(args[0], t)
 
+    def test_arguments_that_equal_their_defaults_are_left_out(self):
+        t = Counting.make_subclass(kw.empty((2,)))
+        self.define('more(Tensor x, int[2] k=1, Tensor? y=None, *, float s=2, str? name=None) -> Tensor',
+                    lambda x, k, y, **rest: x)
+        for args, kwargs, seen in (
+                ((1,), {}, ((), {})), (([1, 1], None), {'s': 2.0}, ((), {})),
+                (([1, 2],), {}, (([1, 2],), {})), ((1, t), {}, (([1, 1], t), {})),
+                ((), {'s': 3, 'name': 'n'}, ((), {'s': 3.0, 'name': 'n'}))):
+            self.ops.more(t, *args, **kwargs)
+            self.assertEqual((Counting.calls[-1][2][1:], Counting.calls[-1][3]), seen)
+
+    def test_class_is_asked_before_those_it_derives_from(self):
+        asked = []
+
+        class Base(kw.Tensor):
+            @classmethod
+            def __kw_dispatch__(cls, op, types, args=(), kwargs=None):
+                asked.append((cls, types))
+                return NotImplemented
+
+        class Derived(Base):
+            pass
+        base, derived = Base.make_subclass(kw.empty((1,))), Derived.make_subclass(kw.empty((1,)))
+        with self.assertRaisesRegex(TypeError, 's::many.*Derived.*Base.*NotImplemented'):
+            self.ops.many([base, derived, base], [])
+        self.assertEqual(asked, [(Derived, (Derived, Base)), (Base, (Derived, Base))])
+
     def test_super_reaches_the_kernel_once(self):
         t = Counting.make_subclass(kw.empty((2,)))
         self.assertIs(self.ops.first(t), t)
@@ -383,6 +410,18 @@ class Identity(Case):
         gc.collect()
         self.assertGreater(weak, 100)
         self.assertTrue(all(reference() is None for reference in references))
+
+    def test_object_whose_class_forgets_super_ends_and_the_tensor_goes_on(self):
+        class Forgetful(Counting):
+            def __del__(self):
+                pass
+        t = Forgetful.make_subclass(kw.empty((2,)))
+        holder = self.held(t)
+        del t
+        t = holder.get()
+        self.assertIs(type(t), kw.Tensor)
+        with self.assertRaisesRegex(TypeError, 'super'):
+            self.ops.echo(t)
 
     def test_del_of_a_subclass_runs_once(self):
         ended = []
