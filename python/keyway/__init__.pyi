@@ -103,8 +103,8 @@ class KeySet:
 KeyLike = Key | str | int
 KeysLike = KeySet | Key | str | Iterable[KeyLike]
 
-def rename_backend(backend: str, name: str) -> None: ...  # of PrivateUse1..3, once for the process
-def claim_backend(name: str) -> str: ...  # gives a PrivateUse backend this name, and returns it
+def rename_backend(backend: str, name: str, /) -> None: ...  # of PrivateUse1..3, once for the process
+def claim_backend(name: str, /) -> str: ...  # gives a PrivateUse backend this name, and returns it
 
 # Element types, layouts, devices ----------------------------------------------------------------
 
@@ -164,7 +164,7 @@ class Device(NamedTuple):
     """A device: `Device("cuda:1")`, `Device("cpu")`, or numbers. Index -1 is the current one."""
 
     type: int
-    index: int = ...
+    index: int = ...  # type: ignore[assignment]
     @property
     def type_name(self) -> str: ...
 
@@ -414,6 +414,8 @@ class Registration(Handle):
     library: Library
 
 class Dispatcher:
+    """A name space of operators. It ends with its last reference, operators' and libraries' too."""
+
     def __init__(self, *, bare: bool = ...,
                  duplicates: Literal["default", "stack", "refuse", "replace"] = ...) -> None: ...
     @property
@@ -431,9 +433,6 @@ class Dispatcher:
                 outputs: bool = ..., this_thread: bool = ...) -> Handle: ...
     def load_plugin(self, path: str, *, copy_folder: str | None = ..., keep_mapped: bool = ...,
                     share_unique: bool = ...) -> Plugin: ...
-    def destroy(self) -> None: ...  # Busy while a library of it lives
-    def __enter__(self) -> Dispatcher: ...
-    def __exit__(self, *exc: Any) -> None: ...
 
 class Observation(NamedTuple):
     name: str

@@ -6,6 +6,13 @@
 
 from . import _keyway
 
+__all__ = [
+    "AlreadyDefined", "Busy", "CallError", "DuplicateKernel", "Error", "InvalidArgument",
+    "KernelFailed", "LibraryClosed", "MalformedSchema", "NoKernel", "NotFound", "NotSupported",
+    "OperatorRemoved", "OutOfMemory", "PluginError", "RegistrationError", "UnknownKey",
+    "WouldWaitForSelf", "WrongOrder", "WrongValue",
+]
+
 
 class Error(Exception):
     """What the library answers with another status than KW_OK."""

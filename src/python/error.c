@@ -83,11 +83,7 @@ static PyObject *take_pending(void)
 // Raises the exception of a pair if the text is its own; adds what follows, the operators.
 static bool raise_pending(PyObject *pair, const char *text)
 {
-    const char *sentence = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(pair, 1), NULL);
-    if (sentence == NULL) {
-        PyErr_Clear();
-        return false;
-    }
+    const char *sentence = PyBytes_AsString(PyTuple_GetItem(pair, 1));
     size_t length = strlen(sentence);
     if (strncmp(text, sentence, length) != 0) {
         return false;
@@ -134,24 +130,29 @@ static kw_status status_of(PyObject *exception)
     return value > KW_OK && value <= INT32_MAX ? (kw_status)value : status;
 }
 
-// "ValueError: what it says", in one line.
+// "ValueError: what it says", as bytes for C. NULL: there is no memory for it.
 static PyObject *sentence_of(PyObject *exception)
 {
     PyObject *name = PyType_GetName(Py_TYPE(exception));
     PyObject *text = name != NULL ? PyObject_Str(exception) : NULL;
+    if (name != NULL && text == NULL) {
+        PyErr_Clear();
+        text = PyUnicode_FromString("");
+    }
     PyObject *sentence = NULL;
     if (text != NULL) {
         // Not more than the text of a failure has room for: the chain of operators follows.
         const char *format = PyUnicode_GetLength(text) > 0 ? "%U: %.200U" : "%U";
         sentence = PyUnicode_FromFormat(format, name, text);
     }
+    PyObject *bytes = sentence != NULL
+                          ? PyUnicode_AsEncodedString(sentence, "utf-8", "backslashreplace")
+                          : NULL;
     Py_XDECREF(name);
     Py_XDECREF(text);
-    if (sentence == NULL) {
-        PyErr_Clear();
-        sentence = PyUnicode_FromString("an exception without a text");
-    }
-    return sentence;
+    Py_XDECREF(sentence);
+    PyErr_Clear();
+    return bytes;
 }
 
 // Keeps an exception with the thread. Without memory only the sentence stays.
@@ -184,13 +185,10 @@ kw_status kwpy_fail(void)
     }
     kw_status status = status_of(exception);
     PyObject *sentence = sentence_of(exception);
-    const char *text = sentence != NULL ? PyUnicode_AsUTF8AndSize(sentence, NULL) : NULL;
-    if (text == NULL) {
-        PyErr_Clear();
-    } else {
+    if (sentence != NULL) {
         keep(exception, sentence);
     }
-    (void)kw_fail(status, "%s", text != NULL ? text : "a Python exception");
+    (void)kw_fail(status, "%s", sentence != NULL ? PyBytes_AsString(sentence) : "a Python exception");
     Py_XDECREF(sentence);
     Py_XDECREF(type);
     Py_DECREF(exception);

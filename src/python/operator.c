@@ -90,26 +90,46 @@ static char *schema_text(const kw_operator *op, char *buffer)
     }
 }
 
+// Inside a call whose operator has lost its definition meanwhile the last schema serves: the call's
+// table has a definition still.
+static bool has_last_schema(const kwpy_operator *self)
+{
+    if (self->schema != NULL && kw_call_operator() == self->op) {
+        return true;
+    }
+    (void)kwpy_raise_text(KW_OPERATOR_REMOVED,
+                          "operator `%s` has no definition as of the version in use",
+                          kw_operator_name(self->op));
+    return false;
+}
+
+static bool take_schema(kwpy_operator *self, const char *text)
+{
+    if (self->schema != NULL && strcmp(self->schema->text, text) == 0) {
+        return true;
+    }
+    kwpy_schema *schema = kwpy_schema_new(text);
+    if (schema == NULL) {
+        return false;
+    }
+    kwpy_schema *previous = self->schema;
+    self->schema = schema;
+    Py_XDECREF((PyObject *)previous);
+    return true;
+}
+
 kwpy_schema *kwpy_operator_schema(kwpy_operator *self)
 {
     char buffer[SCHEMA_BYTES];
     char *text = schema_text(self->op, buffer);
-    if (text == NULL) {
-        (void)kwpy_raise_text(KW_OPERATOR_REMOVED,
-                              "operator `%s` has no definition as of the version in use",
-                              kw_operator_name(self->op));
-        return NULL;
-    }
-    if (self->schema == NULL || strcmp(self->schema->text, text) != 0) {
-        kwpy_schema *schema = kwpy_schema_new(text);
-        kwpy_schema *previous = self->schema;
-        self->schema = schema;
-        Py_XDECREF((PyObject *)previous);
-    }
+    bool done = text != NULL ? take_schema(self, text) : has_last_schema(self);
     if (text != buffer) {
         free(text);
     }
-    Py_XINCREF((PyObject *)self->schema);
+    if (!done) {
+        return NULL;
+    }
+    Py_INCREF((PyObject *)self->schema);
     return self->schema;
 }
 

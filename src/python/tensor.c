@@ -381,6 +381,7 @@ static PyGetSetDef properties[] = {
     {"device", tensor_device, NULL, "The device.", NULL},
     {"keys", tensor_keys, NULL, "The key set.", NULL},
     {"version", tensor_version, NULL, "How often the elements were written in place.", NULL},
+    {"T", kwpy_tensor_reversed, NULL, "A view with the dimensions in reverse.", NULL},
     {"readonly", tensor_read_only, NULL, "Whether the memory may not be written.", NULL},
     {"is_view", tensor_is_view, NULL, "Whether a view function made it.", NULL},
     {"is_inference", tensor_is_inference, NULL, "Whether it is without autograd.", NULL},

@@ -54,6 +54,7 @@ PyObject *kwpy_ints_new(const int64_t *ints, uint32_t count);
 
 // What other files add to the type: views and copies, indices, exchange, buffers.
 extern PyMethodDef kwpy_view_methods[];
+PyObject *kwpy_tensor_reversed(PyObject *self, void *closure);
 PyObject *kwpy_tensor_get_item(PyObject *self, PyObject *index);
 int kwpy_tensor_set_item(PyObject *self, PyObject *index, PyObject *value);
 PyObject *kwpy_tensor_item(PyObject *self, PyObject *unused);

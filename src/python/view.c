@@ -115,6 +115,20 @@ static PyObject *detach(PyObject *self, PyObject *unused)
     return view_plainly(self, kw_tensor_detach);
 }
 
+PyObject *kwpy_tensor_reversed(PyObject *self, void *closure)
+{
+    (void)closure;
+    int64_t dims[KW_TENSOR_DIM_MAX];
+    uint32_t count = kw_tensor_dim(tensor_of(self));
+    for (uint32_t i = 0; i < count; i++) {
+        dims[i] = (int64_t)(count - 1 - i);
+    }
+    kw_tensor *out = NULL;
+    kw_error err = KW_ERROR_INIT;
+    kw_status status = kw_tensor_permute(tensor_of(self), (kw_int_list){dims, count}, &out, &err);
+    return made(status, out, &err);
+}
+
 static PyObject *select_at(PyObject *self, PyObject *args)
 {
     long long dim = 0;

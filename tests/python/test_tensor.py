@@ -109,6 +109,7 @@ class ViewTest(unittest.TestCase):
         self.assertEqual(same(t.view((4, -1))).shape, (4, 6))
         self.assertEqual(same(t.transpose(0, -1)).shape, (4, 3, 2))
         self.assertEqual(same(t.permute(2, 0, 1)).strides, (1, 12, 4))
+        self.assertEqual(same(t.T).shape, (4, 3, 2))
         self.assertEqual(same(t.select(1, 2)).tolist(), [[8, 9, 10, 11], [20, 21, 22, 23]])
         self.assertEqual(same(t.slice(2, 1, None, 2)).tolist()[0], [[1, 3], [5, 7], [9, 11]])
         self.assertEqual(same(t.narrow(0, 1, 1)).data_ptr, t.data_ptr + 12 * 8)

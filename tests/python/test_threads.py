@@ -1,0 +1,166 @@
+# Threads: calls of Python's threads and of C's while Python replaces kernels.
+#
+# Layer:   test
+# Threads: Python's and C's.
+# SPDX-License-Identifier: MIT
+
+import threading
+import unittest
+
+import keyway as kw
+
+import support
+from support import STEP, helper
+
+REPLACEMENTS = 1000
+
+
+class ReplaceTest(unittest.TestCase):
+    """Kernels give argument * STEP + their number back; a thread never sees numbers go down."""
+
+    def setUp(self):
+        self.d = kw.Dispatcher()
+        self.lib = kw.Library("t", dispatcher=self.d)
+        self.lib.define("f(int x) -> int")
+        self.op = self.d.operator("t::f")
+        self.done = threading.Event()
+        self.wrong = []
+        self.calls = 0
+        self.put(0)
+
+    def put(self, number):
+        return self.lib.impl("f", None, lambda x: x * STEP + number)
+
+    def call_until_done(self):
+        newest = count = 0
+        while not self.done.is_set():
+            try:
+                result = self.op(count)
+            except Exception as error:
+                self.wrong.append(error)
+                continue
+            argument, number = divmod(result, STEP)
+            if argument != count or number < newest:
+                self.wrong.append((count, newest, result))
+            newest = number
+            count += 1
+        self.calls += count
+
+    def storm_until_done(self):
+        while not self.done.is_set():
+            wrong = helper().storm(self.op, 2, 200)
+            if wrong:
+                self.wrong.append(wrong)
+            self.calls += 400
+
+    def test_no_answer_is_lost_or_wrong_while_kernels_change(self):
+        threads = [threading.Thread(target=target)
+                   for target in 2 * (self.call_until_done, self.storm_until_done)]
+        before = self.put(1)
+        for thread in threads:
+            thread.start()
+        for number in range(2, REPLACEMENTS + 2):
+            with self.d.transaction() as tx:
+                after = tx.impl(self.lib, "f", None,
+                                lambda x, number=number: x * STEP + number)
+                tx.remove(before)
+            before = after
+        self.done.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(self.wrong, [])
+        self.assertGreater(self.calls, 0)
+        self.assertEqual(self.op(1), STEP + REPLACEMENTS + 1)
+        self.lib.close()
+        self.lib.drain(60)
+        self.assertEqual(kw.statistics()["python_kernel_count"], 0)
+
+    def test_storm_finds_a_wrong_answer(self):
+        # The checker itself: a kernel that forgets its argument is seen.
+        self.lib.impl("f", None, lambda x: 5)
+        self.assertGreater(helper().storm(self.op, 2, 50), 0)
+
+    def test_exceptions_of_threads_do_not_mix(self):
+        @self.lib.impl("f")
+        def f(x):
+            raise KeyError(x)
+
+        wrong = []
+
+        def call(first):
+            for x in range(first, first + 200):
+                try:
+                    self.op(x)
+                    wrong.append(x)
+                except KeyError as error:
+                    if error.args != (x,):
+                        wrong.append((x, error))
+
+        threads = [threading.Thread(target=call, args=(1000 * i,)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+
+class WaitTest(unittest.TestCase):
+    def test_nothing_that_waits_holds_the_gil(self):
+        """Each of these waits for a kernel that needs the GIL; with it held they would never end."""
+        d = kw.Dispatcher()
+
+        def hold():
+            lib = kw.Library("w", dispatcher=d)
+            lib.define("f(int x) -> int")
+            entered, leave = threading.Event(), threading.Event()
+
+            @lib.impl("f")
+            def f(x):
+                entered.set()
+                leave.wait(60)
+                return x
+
+            thread = threading.Thread(target=helper().call, args=(d.operator("w::f"), 1))
+            thread.start()
+            self.assertTrue(entered.wait(60))
+            threading.Timer(0.02, leave.set).start()
+            return lib, thread
+
+        lib, thread = hold()
+        lib.close()
+        lib.drain(60)
+        lib.destroy()
+        thread.join()
+        lib, thread = hold()
+        with lib:
+            pass
+        thread.join()
+        lib, thread = hold()
+        del lib  # closes; the kernel goes on, and ends later
+        thread.join()
+        kw.reclaim()
+        self.assertEqual(kw.statistics()["python_leaving_count"], 0)
+
+    def test_destructor_runs_on_a_thread_python_never_saw(self):
+        d = kw.Dispatcher()
+        lib = kw.Library("w", dispatcher=d)
+        lib.define("f(int x) -> int")
+        ended = []
+
+        class Function:
+            def __call__(self, x):
+                return x
+
+            def __del__(self):
+                ended.append(threading.get_ident())
+
+        with kw.snapshot():  # keeps the table, and so the kernel
+            registration = lib.impl("f", None, Function())
+            registration.remove()
+        library = helper().plain(d, "w::other(int x) -> int")
+        self.assertEqual(helper().library_end(library), 0)  # commits, and so reclaims
+        self.assertEqual(len(ended), 1)
+
+
+if __name__ == "__main__":
+    support.main()
