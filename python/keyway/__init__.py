@@ -10,7 +10,7 @@ The C library Keyway for Python: docs/python.md of the project has the whole sto
 import atexit as _atexit
 
 from . import _keyway
-from ._dispatch import DispatchMode, PythonDispatcher, no_python_dispatch, python_dispatcher, resolve
+from ._dispatch import DispatchMode, no_python_dispatch, python_dispatcher, resolve
 from ._dtype import Device, DType, Layout, MemoryFormat
 from ._error import *  # noqa: F403
 from ._error import make_error as _make_error

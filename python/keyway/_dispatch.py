@@ -30,7 +30,7 @@ def no_python_dispatch():
     return exclude("Python", "PythonTLSSnapshot")
 
 
-class PythonDispatcher:
+class _PythonDispatcher:
     """A block in which a function of Python's resolves what the thread calls."""
 
     def __init__(self, resolver):
@@ -50,7 +50,7 @@ def python_dispatcher(resolver=None):
 
     The resolver finds the kernel for the keys and calls it. Without one, resolve() does.
     """
-    return PythonDispatcher(resolve if resolver is None else resolver)
+    return _PythonDispatcher(resolve if resolver is None else resolver)
 
 
 def resolve(op, keys, args, kwargs):
