@@ -66,10 +66,11 @@ static PyObject *ask_all(PyObject *mode, const kwpy_handling *handling)
 static PyObject *refuse(PyObject *mode, const kwpy_handling *handling, const char *op)
 {
     if (mode == NULL && PyTuple_Size(handling->types) == 0) {
-        return PyErr_Format(PyExc_TypeError,
-                            "%s: a tensor with the key Python has no object of a class with "
-                            "__kw_dispatch__ any more; a class with __del__ calls super().__del__()",
-                            op);
+        return PyErr_Format(
+            PyExc_TypeError,
+            "%s: a tensor with the key Python has no object of a class with "
+            "__kw_dispatch__ any more; a class with __del__ calls super().__del__()",
+            op);
     }
     if (mode == NULL) {
         return PyErr_Format(PyExc_TypeError, "%s: all of %R have answered NotImplemented", op,

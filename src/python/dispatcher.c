@@ -136,7 +136,11 @@ static PyObject *dispatcher_default(PyObject *type, PyObject *unused)
     if (dispatcher == NULL) {
         return kwpy_raise_text(KW_NO_MEMORY, "the default dispatcher could not be made");
     }
-    PyObject *self = make((PyTypeObject *)type, dispatcher, true);
+    PyObject *self = kwpy_attached(dispatcher);
+    if (self != NULL) {
+        return self;
+    }
+    self = make((PyTypeObject *)type, dispatcher, true);
     if (self != NULL && !kwpy_attach(self)) {
         Py_CLEAR(self);
     }
@@ -191,9 +195,9 @@ static void dispatcher_end(PyObject *self)
 static void dispatcher_free(PyObject *self)
 {
     PyObject_GC_UnTrack(self);
+    kwpy_detach(self); // before the GIL is given up: nobody may find it any more
     dispatcher_end(self);
     (void)dispatcher_clear(self);
-    kwpy_detach(self);
     if (!dispatcher_of(self)->is_default) {
         kwpy_leaving_put_dispatcher(dispatcher_of(self)->dispatcher);
     }

@@ -91,8 +91,8 @@ kw_interpreter *kwpy_interpreter(void)
     return python;
 }
 
-// Called by atexit, and by CPython itself at its very end, for those who have emptied atexit's list.
-// Does not wait: who is inside has passed the gate, whose end does.
+// Called by atexit, and by CPython itself at its very end, for those who have emptied atexit's
+// list. Does not wait: who is inside has passed the gate, whose end does.
 static void disarm(void)
 {
     kw_status status = kw_interpreter_disarm(python, 0, NULL);

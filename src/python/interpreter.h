@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 
+#include <keyway/dispatcher.h>
 #include <keyway/interpreter.h>
 
 #include "python/python.h"
@@ -25,11 +26,14 @@
 kw_interpreter *kwpy_interpreter(void);
 
 // Gives the dispatcher of a Dispatcher the fallbacks of the keys that Python takes over, in a
-// library of their own. False with an exception. Once is enough.
+// library of their own. False with an exception.
 bool kwpy_attach(PyObject *dispatcher);
 
 // Takes them back, now or when nothing uses them any more: before the Dispatcher ends.
 void kwpy_detach(PyObject *dispatcher);
+
+// The Dispatcher of a dispatcher that is attached, a new reference; NULL without an exception.
+PyObject *kwpy_attached(const kw_dispatcher *dispatcher);
 
 // The one Operator of a handle, of whatever Dispatcher that is attached. A new reference; NULL with
 // an exception.

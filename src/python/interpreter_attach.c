@@ -15,7 +15,7 @@
 typedef struct attachment {
     struct attachment *next;
     PyObject *dispatcher; // borrowed
-    kw_library *library;
+    kw_library *library;  // NULL: another thread is making it
 } attachment;
 
 // guard: thread, the one that holds the GIL.
@@ -31,43 +31,58 @@ static attachment **find(PyObject *dispatcher)
     return link;
 }
 
+static void take_off(attachment *ending)
+{
+    attachment **link = find(ending->dispatcher);
+    *link = ending->next;
+    free(ending);
+}
+
 bool kwpy_attach(PyObject *dispatcher)
 {
     kw_error err = KW_ERROR_INIT;
-    kw_dispatcher *target = kwpy_dispatcher_of(dispatcher);
-    if (target == NULL || *find(dispatcher) != NULL) {
-        return target != NULL;
-    }
-    attachment *made = malloc(sizeof *made);
+    kw_dispatcher *target = ((kwpy_dispatcher *)dispatcher)->dispatcher;
+    attachment *made = calloc(1, sizeof *made);
     if (made == NULL) {
         return PyErr_NoMemory() != NULL;
     }
+    // Before the GIL is given up: of two threads that make the default one's, the second finds it.
+    *made = (attachment){.next = attachments, .dispatcher = dispatcher};
+    attachments = made;
+    kw_library *library = NULL;
     kw_status status;
     Py_BEGIN_ALLOW_THREADS;
-    status = kw_interpreter_fallbacks(target, NULL, &made->library, &err);
+    status = kw_interpreter_fallbacks(target, NULL, &library, &err);
     Py_END_ALLOW_THREADS;
+    made->library = library;
     if (status != KW_OK) {
-        free(made);
+        take_off(made);
         return kwpy_raise(status, &err) != NULL;
     }
-    made->dispatcher = dispatcher;
-    made->next = attachments;
-    attachments = made;
     return true;
 }
 
 void kwpy_detach(PyObject *dispatcher)
 {
-    attachment **link = find(dispatcher), *ending = *link;
+    attachment *ending = *find(dispatcher);
     if (ending == NULL) {
         return;
     }
-    *link = ending->next;
+    kw_library *library = ending->library;
+    take_off(ending);
     // When Python has ended, threads that go on calling get to hear that, not that a kernel lacks.
     if (kw_interpreter_is_armed(kwpy_interpreter())) {
-        kwpy_leaving_put_library(ending->library, NULL);
+        kwpy_leaving_put_library(library, NULL);
     }
-    free(ending);
+}
+
+PyObject *kwpy_attached(const kw_dispatcher *dispatcher)
+{
+    attachment *here = attachments;
+    while (here != NULL && ((kwpy_dispatcher *)here->dispatcher)->dispatcher != dispatcher) {
+        here = here->next;
+    }
+    return here != NULL ? Py_NewRef(here->dispatcher) : NULL;
 }
 
 // Whether the operator is one of this dispatcher's, which an operator cannot be asked; -1 with an
@@ -76,11 +91,13 @@ static int has_operator(PyObject *dispatcher, const kw_operator *op, PyObject *a
 {
     const kw_operator *found = NULL;
     const kwpy_dispatcher *here = (kwpy_dispatcher *)dispatcher;
-    int is_known = PyDict_Contains(here->operators, address);
+    // The garbage collector has taken a Dispatcher apart that is about to end.
+    int is_known = here->operators != NULL ? PyDict_Contains(here->operators, address) : 0;
     if (is_known != 0) {
         return is_known;
     }
-    return kw_operator_find(here->dispatcher, kw_operator_name(op), &found, NULL) == KW_OK &&
+    return here->operators != NULL &&
+           kw_operator_find(here->dispatcher, kw_operator_name(op), &found, NULL) == KW_OK &&
            found == op;
 }
 

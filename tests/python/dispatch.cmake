@@ -13,7 +13,8 @@ target_link_libraries(python_hold PRIVATE
 foreach(name IN ITEMS
     dispatch_exit
     mode
-    subclass)
+    subclass
+    taking_over)
     keyway_python_test(${name})
 endforeach()
 
