@@ -4,8 +4,8 @@
 # Threads: one.
 # SPDX-License-Identifier: MIT
 
-import contextlib
 import io
+import sys
 import unittest
 
 import keyway as kw
@@ -15,19 +15,21 @@ d = kw.Dispatcher()
 lib = kw.Library('my', dispatcher=d)
 lib.define('mul(Tensor a, Tensor b) -> Tensor')
 lib.impl('mul', 'CPU', lambda a, b: kw.asarray(np.multiply(np.asarray(a), np.asarray(b))))
-printed = io.StringIO()
+printed, stdout = io.StringIO(), sys.stdout
+sys.stdout = printed
 
-with contextlib.redirect_stdout(printed):
-    # snippet: subclass
-    class Logged(kw.Tensor):
-        @classmethod
-        def __kw_dispatch__(cls, op, types, args=(), kwargs=None):
-            print(op.name)
-            return super().__kw_dispatch__(op, types, args, kwargs)
 
-    x = Logged.make_subclass(kw.asarray(np.ones((2, 3))))
-    y = d.ops.my.mul(x, x)  # prints my::mul
-    # end of snippet
+# snippet: subclass
+class Logged(kw.Tensor):
+    @classmethod
+    def __kw_dispatch__(cls, op, types, args=(), kwargs=None):
+        print(op.name)
+        return super().__kw_dispatch__(op, types, args, kwargs)
+
+
+x = Logged.make_subclass(kw.asarray(np.ones((2, 3))))
+y = d.ops.my.mul(x, x)  # prints my::mul
+# end of snippet
 
 
 # snippet: wrapper
@@ -59,13 +61,15 @@ class Counting(kw.DispatchMode):
 
 with Counting() as mode:
     d.ops.my.mul(y, y)
-print(mode.count)
+print(mode.count)  # 1
 # end of snippet
+
+sys.stdout = stdout
 
 
 class Documented(unittest.TestCase):
     def test_subclass_is_logged(self):
-        self.assertEqual(printed.getvalue(), 'my::mul\n')
+        self.assertEqual(printed.getvalue(), 'my::mul\n1\n')
         self.assertIs(type(y), kw.Tensor)
 
     def test_wrapper_multiplies_factors(self):
