@@ -37,12 +37,6 @@ static kw_status count(const kw_kernel *self, const kw_operator *op, kw_keyset k
     return kw_fail(KW_NOT_FOUND, "the plugin has no kernel for %s", frame->args[0].as.as_string);
 }
 
-static kw_status impl(const kw_plugin_api *api, kw_library *library, kw_transaction *tx,
-                      const char *op, kw_key key, const kw_kernel_descriptor *kernel, kw_error *err)
-{
-    return api->transaction_impl(tx, library, op, key, kernel, NULL, err);
-}
-
 static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transaction *tx,
                        kw_error *err)
 {
@@ -51,14 +45,14 @@ static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transac
     kw_kernel_descriptor kernel = KW_BOXED(count);
     kw_status status = api->transaction_define(tx, library, &definition, NULL, err);
     if (status == KW_OK) {
-        status = impl(api, library, tx, "torch_route::count", KW_KEY_CompositeExplicitAutograd,
-                      &kernel, err);
+        status = api->transaction_impl(tx, library, "torch_route::count",
+                                       KW_KEY_CompositeExplicitAutograd, &kernel, NULL, err);
     }
     for (size_t i = 0; status == KW_OK && i < ENTRY_COUNT; i++) {
         kernel = KW_BOXED(entries[i].function);
         kernel.name = entries[i].op;
         kernel.user_data = &entries[i];
-        status = impl(api, library, tx, entries[i].op, KW_KEY_CPU, &kernel, err);
+        status = api->transaction_impl(tx, library, entries[i].op, KW_KEY_CPU, &kernel, NULL, err);
     }
     return status;
 }

@@ -43,17 +43,29 @@ static PyObject *value_of(const kw_schema *schema, const kw_frame *frame, uint32
     return kwpy_value_new(&frame->args[index], kw_schema_arg(schema, index).type);
 }
 
+// The object, or NULL if it was not filled.
+static PyObject *filled(PyObject *take_object, bool is_filled)
+{
+    if (!is_filled) {
+        Py_CLEAR(take_object);
+    }
+    return take_object;
+}
+
+static bool put(PyObject *tuple, uint32_t index, PyObject *take_value)
+{
+    return take_value != NULL && PyTuple_SetItem(tuple, (Py_ssize_t)index, take_value) == 0;
+}
+
 static PyObject *positional_of(const kw_schema *schema, const kw_frame *frame)
 {
     uint32_t count = count_positional(schema, frame);
     PyObject *tuple = PyTuple_New((Py_ssize_t)count);
-    for (uint32_t i = 0; tuple != NULL && i < count; i++) {
-        PyObject *value = value_of(schema, frame, i);
-        if (value == NULL || PyTuple_SetItem(tuple, (Py_ssize_t)i, value) != 0) {
-            Py_CLEAR(tuple);
-        }
+    bool done = tuple != NULL;
+    for (uint32_t i = 0; done && i < count; i++) {
+        done = put(tuple, i, value_of(schema, frame, i));
     }
-    return tuple;
+    return filled(tuple, done);
 }
 
 static bool add_keyword(PyObject *dict, const kw_schema *schema, const kw_frame *frame,
@@ -75,12 +87,11 @@ static bool add_keyword(PyObject *dict, const kw_schema *schema, const kw_frame 
 static PyObject *keywords_of(const kw_schema *schema, const kw_frame *frame)
 {
     PyObject *dict = PyDict_New();
-    for (uint32_t i = 0; dict != NULL && i < frame->arg_count; i++) {
-        if (!add_keyword(dict, schema, frame, i)) {
-            Py_CLEAR(dict);
-        }
+    bool done = dict != NULL;
+    for (uint32_t i = 0; done && i < frame->arg_count; i++) {
+        done = add_keyword(dict, schema, frame, i);
     }
-    return dict;
+    return filled(dict, done);
 }
 
 // Puts a class before the first one that it derives from, or else at the end.
@@ -123,21 +134,17 @@ static bool add_types(PyObject *types, const kw_value *value)
     for (uint32_t i = 0; value->tag == KW_TAG_TENSOR_LIST && done && i < value->count; i++) {
         done = add_tensor(types, value->as.as_tensors[i]);
     }
-    for (uint32_t i = 0; value->tag == KW_TAG_LIST && done && i < value->count; i++) {
-        done = add_types(types, &value->as.as_values[i]);
-    }
     return done;
 }
 
 static PyObject *types_of(const kw_frame *frame)
 {
     PyObject *types = PyList_New(0);
-    for (uint32_t i = 0; types != NULL && i < frame->arg_count; i++) {
-        if (!add_types(types, &frame->args[i])) {
-            Py_CLEAR(types);
-        }
+    bool done = types != NULL;
+    for (uint32_t i = 0; done && i < frame->arg_count; i++) {
+        done = add_types(types, &frame->args[i]);
     }
-    PyObject *tuple = types != NULL ? PyList_AsTuple(types) : NULL;
+    PyObject *tuple = done ? PyList_AsTuple(types) : NULL;
     Py_XDECREF(types);
     return tuple;
 }

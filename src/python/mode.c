@@ -36,13 +36,15 @@ static PyObject *pop(PyObject *module, PyObject *mode)
 static PyObject *modes(PyObject *module, PyObject *unused)
 {
     PyObject *list = PyList_New(0);
+    bool done = list != NULL;
     kw_mode mode;
     (void)module;
     (void)unused;
-    for (uint32_t i = 0; list != NULL && kw_mode_at(i, &mode); i++) {
-        if (mode.interpreter == kwpy_interpreter() && PyList_Append(list, mode.object) != 0) {
-            Py_CLEAR(list);
-        }
+    for (uint32_t i = 0; done && kw_mode_at(i, &mode); i++) {
+        done = mode.interpreter != kwpy_interpreter() || PyList_Append(list, mode.object) == 0;
+    }
+    if (!done) {
+        Py_CLEAR(list);
     }
     return list;
 }
