@@ -182,6 +182,35 @@ class Modes(Case):
         self.assertEqual(notes, ['m::outer', 'm::plus'])
 
 
+    def test_handlers_run_while_kernels_are_replaced(self):
+        """Every call gets the answer of one of the kernels, through its thread's mode."""
+        failures, ends, answers = [], threading.Event(), set()
+        self.lib.define('which(Tensor x) -> int')
+        self.lib.impl('which', 'CPU', lambda x: 0)
+
+        def run():
+            try:
+                mode, x = Noting(), kw.empty((2,))
+                while not ends.is_set():
+                    with mode:
+                        answers.add(self.ops.which(x))
+                    assert mode.notes.pop() == ('mode', 'm::which') and not mode.notes
+            except BaseException as failure:
+                failures.append(failure)
+        threads = [threading.Thread(target=run) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for number in range(1, 301):
+            self.lib.impl('which', 'CPU', lambda x, number=number: number, duplicates='replace')
+            kw.Dispatcher()
+        while not answers & {300} and not failures:
+            pass
+        ends.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+        self.assertTrue(answers <= set(range(301)))
+
     def test_child_of_fork_has_the_modes_of_its_parent(self):
         notes = []
         with Noting('mode', notes):

@@ -4,7 +4,9 @@
 # Threads: one.
 # SPDX-License-Identifier: MIT
 
+import contextlib
 import gc
+import io
 import os
 import pathlib
 import sys
@@ -20,6 +22,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'examples/t
 import compare
 import exchange
 import keyway as kw
+import main
 import programs
 import route
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -209,6 +212,15 @@ class Sharing(Case):
                 'Generator?': [generator, None], 'Scalar': [1, 2.5, True, 1j], 'int[2]': [[1, 2]], 'str': ['x']}.items():
             there, back = exchange.converters(kind)
             self.assertEqual([back(there(value)) for value in values], values)
+
+
+@unittest.skipUnless(PLUGIN, 'the plugin is not built')
+class Program(unittest.TestCase):
+    def test_program_checks_and_says_what_it_counted(self):
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            self.assertTrue(main.check('views', PLUGIN))
+        self.assertEqual(printed.getvalue(), 'views: 21 operators, 25 calls, kernels run 25 in Python and 0 in C; '
+                                             '8 results compared, 0 differ\n')
 
 
 class Subclass(Case):
