@@ -1,5 +1,5 @@
-// How many bytes things take: tables, operators, kernels, generated code. Exact, the same each
-// time.
+// How many bytes things take: tables, operators, kernels, tensors, generated code. Exact, the same
+// each time.
 //
 // Layer:   bench
 // Threads: one.
@@ -11,6 +11,8 @@
 
 #include <stdio.h>
 #include <string.h>
+
+#include <keyway/tensor.h>
 
 #include "code.h"
 #include "harness.h"
@@ -60,6 +62,51 @@ static double measure(bench_density density, bool at_once, uint32_t *out_table_b
     return bytes;
 }
 
+#define TENSORS 100000U
+
+// What tensors take: chunks, and what they make the library allocate.
+static double tensor_memory(void)
+{
+    kw_tensor_statistics statistics = {.struct_size = sizeof statistics};
+    kw_tensor_statistics_get(&statistics);
+    return (double)statistics.tensor_bytes + (double)allocated();
+}
+
+static double measure_tensor(kw_storage *storage)
+{
+    static kw_tensor *tensors[TENSORS];
+    const kw_tensor_options options = {.struct_size = sizeof options,
+                                       .dtype = KW_DTYPE_FLOAT32,
+                                       .device = kw_storage_device(storage),
+                                       .storage = storage};
+    double before = tensor_memory();
+    for (unsigned i = 0; i < TENSORS; i++) {
+        kw_error err = KW_ERROR_INIT;
+        bench_require(kw_tensor_create(&options, &tensors[i], &err), &err);
+    }
+    double bytes = (tensor_memory() - before) / TENSORS;
+    before = tensor_memory();
+    static char interpreter;
+    kw_error err = KW_ERROR_INIT;
+    bench_require(kw_tensor_claim(tensors[0], (kw_interpreter *)(void *)&interpreter, &err), &err);
+    add("side block of a tensor", tensor_memory() - before);
+    for (unsigned i = 0; i < TENSORS; i++) {
+        kw_tensor_release(tensors[i]);
+    }
+    return bytes;
+}
+
+static void measure_tensors(void)
+{
+    kw_error err = KW_ERROR_INIT;
+    kw_storage *storage = NULL;
+    double before = tensor_memory();
+    bench_require(kw_storage_create(4, (kw_device){KW_DEVICE_CPU, -1}, &storage, &err), &err);
+    add("storage of 4 bytes, aligned to 64", tensor_memory() - before);
+    add("tensor", measure_tensor(storage));
+    kw_storage_release(storage);
+}
+
 static void measure_all(void)
 {
     uint32_t table = 0;
@@ -72,6 +119,7 @@ static void measure_all(void)
     add("operator, 5 kernels, registered one by one", measure(BENCH_TYPICAL, false, &table));
     add("operator, 20 kernels, all in", measure(BENCH_DENSE, true, &table));
     add("table, 20 kernels", table);
+    measure_tensors();
     bench_code large = bench_code_large();
     bench_code small = bench_code_small();
     add("code of a typed call", (double)large.call_bytes);

@@ -29,8 +29,9 @@ typedef struct kw_storage kw_storage; // opaque, counted
 /// Where the memory of a device type comes from. Copied.
 ///
 /// `allocate` returns NULL when there is no memory; a size of 0 is never asked for. `free` gets
-/// what `allocate` has returned, in any thread. `copy` moves bytes between two blocks of which at
-/// least one is of this device type, the other of it or of the CPU; NULL: plain memory, memcpy.
+/// what `allocate` has returned, in any thread, and with it the size that was asked for. `copy`
+/// moves bytes between two blocks of which at least one is of this device type, the other of it or
+/// of the CPU; NULL: plain memory, memcpy.
 typedef struct kw_storage_allocator {
     size_t struct_size;
     const char *name; // such as "malloc"; copied
@@ -82,8 +83,11 @@ typedef struct kw_external_memory {
 
 /// Wraps memory of somebody else, of any alignment. It cannot be resized.
 ///
-/// `context` is owned by the storage on success, by the caller on failure.
+/// `context` is owned by the storage on success, by the caller on failure. KW_DEVICE_META needs no
+/// address.
 ///
+/// @retval KW_INVALID_ARGUMENT  bytes without an address, or no such device
+/// @retval KW_NO_MEMORY         nothing was made
 /// @threads any
 /// @since 0.1
 KW_API KW_NODISCARD kw_status kw_storage_wrap(const kw_external_memory *memory,

@@ -67,10 +67,11 @@ typedef struct kw_tensor_options {
 /// On success `*out_tensor` is one reference, owned by the caller. A tensor of another layout than
 /// strided has no storage of its own: what it consists of is its backend metadata.
 ///
-/// @retval KW_INVALID_ARGUMENT  a negative size or stride, too many dimensions, an unknown type;
-///                              the text names it
+/// @retval KW_INVALID_ARGUMENT  a negative size or stride, too many dimensions, an unknown type, a
+///                              size beyond 64 bits; the text names it
 /// @retval KW_NOT_SUPPORTED     no key serves this layout on this device; the text names both
-/// @retval KW_WRONG_VALUE       the storage is too small, or on another device
+/// @retval KW_WRONG_VALUE       the storage is too small, or on another device; the text says so
+/// @retval KW_NOT_FOUND         a new storage is needed, and the device type has no allocator
 /// @retval KW_NO_MEMORY         nothing was made
 /// @threads any
 /// @since 0.1
@@ -86,7 +87,7 @@ KW_API kw_tensor *kw_tensor_undefined(void);
 KW_API bool kw_tensor_is_defined(const kw_tensor *tensor);
 
 /// One more reference, and one fewer; the last frees the tensor in the calling thread. NULL is
-/// allowed.
+/// allowed. There may be 2^32 - 1 of each sort.
 ///
 /// @threads any; wait-free but for freeing
 /// @since 0.1
@@ -123,7 +124,8 @@ KW_API KW_NODISCARD kw_status kw_tensor_backend_key(int32_t device_type, uint8_t
 /// @since 0.1
 KW_API kw_keyset kw_tensor_keys_of(kw_keyset backend_keys, bool is_inference);
 
-// Bits that a tensor has beyond those of its backend. Each is one key, or two for Python.
+// Bits that a tensor has beyond those of its backend. Each is one key, or two for Python. Setting
+// is for a thread that has the tensor alone; for the undefined tensor it does nothing.
 KW_API bool kw_tensor_is_conj(const kw_tensor *tensor);
 KW_API bool kw_tensor_is_neg(const kw_tensor *tensor);
 KW_API bool kw_tensor_is_zero_tensor(const kw_tensor *tensor);
@@ -135,15 +137,21 @@ KW_API void kw_tensor_set_python_dispatch(kw_tensor *tensor, bool is_python);
 
 /// Adds or takes away functionality keys of an embedder's own, such as Functionalize or Batched.
 ///
-/// @retval KW_INVALID_ARGUMENT  keys of a backend, autograd, ADInplaceOrView, or a key that a
-///                              function above or kw_tensor_set_names() keeps in step
+/// @retval KW_INVALID_ARGUMENT  keys of a backend, autograd, autocast, ADInplaceOrView, or a key
+/// that
+///                              a function above or kw_tensor_set_names() keeps in step; the text
+///                              names them
+/// @threads no other thread uses the tensor
 /// @since 0.1
 KW_API KW_NODISCARD kw_status kw_tensor_change_keys(kw_tensor *tensor, kw_keyset added,
                                                     kw_keyset removed, kw_error *err);
 
 /// Puts the tensor on another backend in place: its backend bit, functionality and autocast key are
-/// exchanged for those of `backend_key`, other keys stay.
+/// exchanged for those of `backend_key`. Other keys stay, autograd keys among them, and so do
+/// device and storage: it is for tensors that stand for something elsewhere.
 ///
+/// @retval KW_INVALID_ARGUMENT  no key of a backend; the text names it
+/// @threads no other thread uses the tensor
 /// @since 0.1
 KW_API KW_NODISCARD kw_status kw_tensor_change_backend(kw_tensor *tensor, kw_key backend_key,
                                                        kw_error *err);
@@ -188,7 +196,9 @@ KW_API KW_NODISCARD kw_status kw_tensor_mutable_data(kw_tensor *tensor, void **o
 /// What autograd, or a backend, keeps for the tensor: an object, borrowed; NULL: none. Setting
 /// retains the new one and releases the old one. `requires_grad` changes no key.
 ///
-/// @retval KW_NO_MEMORY  nothing is changed
+/// @retval KW_NO_MEMORY         nothing is changed
+/// @retval KW_INVALID_ARGUMENT  the undefined tensor, here and below
+/// @threads setting: no other thread uses the tensor
 /// @since 0.1
 KW_API kw_object *kw_tensor_autograd(const kw_tensor *tensor);
 KW_API KW_NODISCARD kw_status kw_tensor_set_autograd(kw_tensor *tensor, kw_object *metadata,
@@ -200,7 +210,9 @@ KW_API KW_NODISCARD kw_status kw_tensor_set_backend_metadata(kw_tensor *tensor, 
 /// Names of dimensions: `dim` of them, copied, NULL for one without a name; `names` NULL takes all
 /// away. The key Named follows.
 ///
-/// @retval KW_INVALID_ARGUMENT  a name is no identifier, or is there twice
+/// @retval KW_INVALID_ARGUMENT  a name is no identifier, or is there twice; the text says which
+/// @retval KW_NO_MEMORY         nothing is changed
+/// @threads setting: no other thread uses the tensor
 /// @since 0.1
 KW_API KW_NODISCARD kw_status kw_tensor_set_names(kw_tensor *tensor, const char *const *names,
                                                   kw_error *err);
@@ -208,8 +220,15 @@ KW_API bool kw_tensor_has_names(const kw_tensor *tensor);
 KW_API const char *kw_tensor_name_of(const kw_tensor *tensor, uint32_t dim_index);
 
 /// A symbolic shape: sizes, strides and offset of symbolic integers, whose nodes are retained. If
-/// all are integers, the tensor has a plain shape afterwards.
+/// all are integers, the tensor has a plain shape afterwards. While a symbol is there, no flag of
+/// contiguity is set and no address of elements is given.
 ///
+/// @retval KW_INVALID_ARGUMENT  a negative integer, an invalid word, counts that differ or are
+/// beyond
+///                              KW_TENSOR_DIM_MAX, or another number of dimensions than have names
+/// @retval KW_WRONG_VALUE       a plain shape that the storage is too small for
+/// @retval KW_NO_MEMORY         nothing is changed
+/// @threads no other thread uses the tensor
 /// @since 0.1
 KW_API KW_NODISCARD kw_status kw_tensor_set_symbolic_shape(kw_tensor *tensor, kw_symint_list sizes,
                                                            kw_symint_list strides,
@@ -244,7 +263,9 @@ KW_API kw_interpreter *kw_tensor_interpreter(const kw_tensor *tensor);
 /// (`owned`), or the object the one to the tensor. Setting is for the interpreter alone, under its
 /// own lock. When a tensor ends that owns its object, `release` is called with both.
 ///
-/// @retval KW_NOT_FOUND  the interpreter has not claimed the tensor
+/// @retval KW_NOT_FOUND         the interpreter has not claimed the tensor
+/// @retval KW_INVALID_ARGUMENT  owned, without an object or a function to release it
+/// @threads under the interpreter's lock
 /// @since 0.1
 KW_API KW_NODISCARD kw_status
 kw_tensor_set_object(kw_tensor *tensor, kw_interpreter *interpreter, void *object, bool owned,
@@ -258,10 +279,10 @@ KW_API void *kw_tensor_object(const kw_tensor *tensor, const kw_interpreter *int
 typedef struct kw_tensor_statistics {
     size_t struct_size;
     uint64_t tensor_count; // alive, weak ones among them
-    uint64_t tensor_bytes; // of the pages that they lie in
+    uint64_t tensor_bytes; // that they and free places between them take
     uint64_t extra_count;  // side blocks
     uint64_t storage_count;
-    uint64_t storage_bytes; // allocated, external memory apart
+    uint64_t storage_bytes; // asked of allocators
     uint64_t external_bytes;
 } kw_tensor_statistics;
 

@@ -16,7 +16,8 @@
 
 void *kwi_aligned_allocate(size_t bytes, size_t alignment)
 {
-    if (bytes > SIZE_MAX - alignment) {
+    // No object is larger than the difference of two pointers can say.
+    if (bytes > (size_t)PTRDIFF_MAX - alignment) {
         return NULL;
     }
     unsigned char *whole = kw_memory_reallocate(NULL, 0, bytes + alignment);

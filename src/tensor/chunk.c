@@ -167,10 +167,10 @@ static kwi_chunk *take_back(kw_tensor *slot)
     return chunk;
 }
 
-kwi_chunk *kwi_chunks_take_back(kwi_slots *slots, uint32_t count)
+kwi_chunk *kwi_chunks_take_back(kwi_slots *slots)
 {
     kwi_chunk *unneeded = NULL;
-    for (uint32_t i = 0; i < count && slots->count > 0; i++) {
+    while (slots->count > 0) {
         kwi_chunk *chunk = take_back(kwi_slots_pop(slots));
         if (chunk != NULL) {
             chunk->next = unneeded;

@@ -38,9 +38,9 @@ typedef struct kwi_chunk kwi_chunk;
 // Moves up to `count` slots to `slots`; fewer when the open chunks have no more. Under the lock.
 void kwi_chunks_give(kwi_slots *slots, uint32_t count);
 
-// Takes `count` slots back. Returns chunks that nobody needs any more, linked, for
-// kwi_chunks_unmap(). Under the lock.
-kwi_chunk *kwi_chunks_take_back(kwi_slots *slots, uint32_t count);
+// Takes slots back. Returns chunks that nobody needs any more, linked, for kwi_chunks_unmap().
+// Under the lock.
+kwi_chunk *kwi_chunks_take_back(kwi_slots *slots);
 
 // Without the lock.
 void kwi_chunks_unmap(kwi_chunk *chunks);

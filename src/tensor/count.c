@@ -59,6 +59,31 @@ static bool is_only_one(const kw_tensor *tensor)
     return kwi_u64_load_acquire(&tensor->counts) == KWI_TENSOR_ONLY_ONE; // [pair: tensor-count]
 }
 
+// What the holder of the last strong reference does, who is not the holder of the last one of all
+// for certain.
+static void end_strong(kw_tensor *tensor)
+{
+    if (KWI_TENSOR_FAULT(BODY_BEFORE_CONTENTS)) {
+        kw_tensor_weak_release(tensor);
+        KWI_TENSOR_STEP(tensor);
+    }
+    kwi_tensor_end_contents(tensor);
+    if (KWI_TENSOR_FAULT(WEAK_NOT_LOOKED_AT)) {
+        kwi_slab_give_back(tensor);
+    } else if (!KWI_TENSOR_FAULT(BODY_BEFORE_CONTENTS)) {
+        kw_tensor_weak_release(tensor); // that of all strong ones together
+    }
+}
+
+// The counts before one strong reference was given back.
+static uint64_t give_back_strong(kw_tensor *tensor)
+{
+    if (KWI_TENSOR_FAULT(RELAXED_RELEASE)) {
+        return kwi_u64_add_relaxed(&tensor->counts, 0 - KWI_TENSOR_STRONG); // relaxed: a fault
+    }
+    return kwi_u64_sub_release(&tensor->counts, KWI_TENSOR_STRONG); // [pair: tensor-count]
+}
+
 void kw_tensor_release(kw_tensor *tensor)
 {
     if (!is_counted(tensor)) {
@@ -70,19 +95,9 @@ void kw_tensor_release(kw_tensor *tensor)
         return;
     }
     KWI_TENSOR_STEP(tensor);
-    // [pair: tensor-count]
-    if ((uint32_t)kwi_u64_sub_release(&tensor->counts, KWI_TENSOR_STRONG) == 1) {
+    if ((uint32_t)give_back_strong(tensor) == 1) {
         (void)kwi_u64_load_acquire(&tensor->counts); // [pair: tensor-count]
-        if (KWI_TENSOR_FAULT(BODY_BEFORE_CONTENTS)) {
-            kw_tensor_weak_release(tensor);
-            KWI_TENSOR_STEP(tensor);
-        }
-        kwi_tensor_end_contents(tensor);
-        if (KWI_TENSOR_FAULT(WEAK_NOT_LOOKED_AT)) {
-            kwi_slab_give_back(tensor);
-        } else if (!KWI_TENSOR_FAULT(BODY_BEFORE_CONTENTS)) {
-            kw_tensor_weak_release(tensor); // that of all strong ones together
-        }
+        end_strong(tensor);
     }
 }
 

@@ -21,6 +21,16 @@ static size_t sentence_size(const kw_error *err)
     return size < sizeof err->text ? size : sizeof err->text;
 }
 
+static KW_PRINTF(3, 0) void write_sentence(char *text, size_t size, const char *format,
+                                           va_list arguments)
+{
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): begun by the caller
+    int length = vsnprintf(text, size, format, arguments);
+    if (length >= 0 && (size_t)length >= size && size >= sizeof "...") {
+        memcpy(text + size - sizeof "...", "...", sizeof "...");
+    }
+}
+
 kw_status kwi_tensor_fail(kw_error *err, kw_status status, const char *format, ...)
 {
     size_t size = sentence_size(err);
@@ -33,11 +43,8 @@ kw_status kwi_tensor_fail(kw_error *err, kw_status status, const char *format, .
     }
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(err->text, size, format, arguments);
+    write_sentence(err->text, size, format, arguments);
     va_end(arguments);
-    if (length >= 0 && (size_t)length >= size && size > 4) {
-        memcpy(err->text + size - 4, "...", 4);
-    }
     return status;
 }
 

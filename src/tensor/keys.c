@@ -10,7 +10,8 @@
 // What a device type serves is a row: its backend, or one key for devices that are no backend and
 // know dense tensors only. What a layout wants is a building block, combined with the backend; the
 // one layout that belongs to a library, mkldnn, is served by one device. Quantized types take
-// another building block in dense layouts, and have no say in others.
+// another building block in dense layouts, and have no say in others. A row also has what the
+// backend adds to the set of a tensor, for tensors are made more often than asked about.
 
 #include "tensor/keys.h"
 
@@ -22,30 +23,56 @@ typedef struct device_row {
     const char *name;
     kw_backend backend; // KW_BACKEND_INVALID: none
     kw_key dense_key;   // of a device that is no backend; Undefined: none
+    uint64_t always;    // the backend's bit and its autocast key
+    uint64_t autograd;  // what its tensors have unless they are inference tensors
 } device_row;
 
+#define VIEW KW_KEYSET_BITS(KW_KEY_ADInplaceOrView)
+#define AUTOGRAD_OTHER (VIEW | KW_KEYSET_BITS(KW_KEY_AutogradOther))
+#define WITH_AUTOCAST(backend) KW_KEYSET_BITS(KW_KEY_Autocast##backend)
+#define NO_AUTOCAST(backend) 0
+
+// A backend with an autograd key of its own.
+#define BACKEND(text, of, autocast)                                                                \
+    {                                                                                              \
+        .name = (text), .backend = KW_BACKEND_##of,                                                \
+        .always = KW_KEYSET_BACKEND_BITS(KW_BACKEND_##of) | autocast(of),                          \
+        .autograd = VIEW | KW_KEYSET_BITS(KW_KEY_Autograd##of)                                     \
+    }
+// One whose tensors share AutogradOther.
+#define SHARING_BACKEND(text, of)                                                                  \
+    {                                                                                              \
+        .name = (text), .backend = KW_BACKEND_##of,                                                \
+        .always = KW_KEYSET_BACKEND_BITS(KW_BACKEND_##of), .autograd = AUTOGRAD_OTHER              \
+    }
+// A device of one key.
+#define DENSE(text, of)                                                                            \
+    {                                                                                              \
+        .name = (text), .dense_key = KW_KEY_##of, .autograd = AUTOGRAD_OTHER                       \
+    }
+
 static const device_row devices[KW_DEVICE_TYPE_COUNT] = {
-    [KW_DEVICE_CPU] = {.name = "cpu", .backend = KW_BACKEND_CPU},
-    [KW_DEVICE_CUDA] = {.name = "cuda", .backend = KW_BACKEND_CUDA},
+    [KW_DEVICE_CPU] = BACKEND("cpu", CPU, WITH_AUTOCAST),
+    [KW_DEVICE_CUDA] = BACKEND("cuda", CUDA, WITH_AUTOCAST),
     [2] = {.name = "mkldnn"},
     [3] = {.name = "opengl"},
     [4] = {.name = "opencl"},
     [5] = {.name = "ideep"},
-    [KW_DEVICE_HIP] = {.name = "hip", .backend = KW_BACKEND_HIP},
-    [KW_DEVICE_FPGA] = {.name = "fpga", .dense_key = KW_KEY_FPGA},
-    [KW_DEVICE_MAIA] = {.name = "maia", .backend = KW_BACKEND_MAIA},
-    [KW_DEVICE_XLA] = {.name = "xla", .backend = KW_BACKEND_XLA},
-    [KW_DEVICE_VULKAN] = {.name = "vulkan", .dense_key = KW_KEY_Vulkan},
-    [KW_DEVICE_METAL] = {.name = "metal", .dense_key = KW_KEY_Metal},
-    [KW_DEVICE_XPU] = {.name = "xpu", .backend = KW_BACKEND_XPU},
-    [KW_DEVICE_MPS] = {.name = "mps", .backend = KW_BACKEND_MPS},
-    [KW_DEVICE_META] = {.name = "meta", .backend = KW_BACKEND_Meta},
-    [KW_DEVICE_HPU] = {.name = "hpu", .backend = KW_BACKEND_HPU},
-    [KW_DEVICE_VE] = {.name = "ve", .backend = KW_BACKEND_VE},
-    [KW_DEVICE_LAZY] = {.name = "lazy", .backend = KW_BACKEND_Lazy},
-    [KW_DEVICE_IPU] = {.name = "ipu", .backend = KW_BACKEND_IPU},
-    [KW_DEVICE_MTIA] = {.name = "mtia", .backend = KW_BACKEND_MTIA},
-    [KW_DEVICE_PRIVATEUSE1] = {.name = "privateuse1", .backend = KW_BACKEND_PrivateUse1},
+    [KW_DEVICE_HIP] = SHARING_BACKEND("hip", HIP),
+    [KW_DEVICE_FPGA] = DENSE("fpga", FPGA),
+    [KW_DEVICE_MAIA] = BACKEND("maia", MAIA, WITH_AUTOCAST),
+    [KW_DEVICE_XLA] = BACKEND("xla", XLA, WITH_AUTOCAST),
+    [KW_DEVICE_VULKAN] = DENSE("vulkan", Vulkan),
+    [KW_DEVICE_METAL] = DENSE("metal", Metal),
+    [KW_DEVICE_XPU] = BACKEND("xpu", XPU, WITH_AUTOCAST),
+    [KW_DEVICE_MPS] = BACKEND("mps", MPS, WITH_AUTOCAST),
+    [KW_DEVICE_META] = BACKEND("meta", Meta, NO_AUTOCAST),
+    [KW_DEVICE_HPU] = BACKEND("hpu", HPU, WITH_AUTOCAST),
+    [KW_DEVICE_VE] = SHARING_BACKEND("ve", VE),
+    [KW_DEVICE_LAZY] = BACKEND("lazy", Lazy, NO_AUTOCAST),
+    [KW_DEVICE_IPU] = BACKEND("ipu", IPU, WITH_AUTOCAST),
+    [KW_DEVICE_MTIA] = BACKEND("mtia", MTIA, WITH_AUTOCAST),
+    [KW_DEVICE_PRIVATEUSE1] = BACKEND("privateuse1", PrivateUse1, WITH_AUTOCAST),
 };
 
 // The building block of each layout; Undefined: mkldnn, which is a key of its own.
@@ -62,8 +89,9 @@ const char *kwi_device_name(int32_t device_type)
                                                                   : NULL;
 }
 
-// The key that serves the combination; Undefined: none.
-static kw_key find_key(const device_row *device, uint8_t layout, uint8_t dtype)
+// The functionality that serves the combination, on the device's backend if it has one; Undefined:
+// none does.
+static kw_key find_functionality(const device_row *device, uint8_t layout, uint8_t dtype)
 {
     kw_key block = blocks[layout];
     if (block == KW_KEY_Undefined) {
@@ -73,29 +101,52 @@ static kw_key find_key(const device_row *device, uint8_t layout, uint8_t dtype)
         return block == KW_KEY_Dense ? device->dense_key : KW_KEY_Undefined;
     }
     bool is_quantized = kw_dtype_kind_of(dtype) == KW_DTYPE_KIND_QUANTIZED;
-    return kw_key_of(block == KW_KEY_Dense && is_quantized ? KW_KEY_Quantized : block,
-                     device->backend);
+    return block == KW_KEY_Dense && is_quantized ? KW_KEY_Quantized : block;
+}
+
+static kw_status fail_served(const device_row *device, uint8_t layout, kw_error *err)
+{
+    return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
+                           "no backend serves tensors of layout %s on device %s",
+                           kw_layout_name(layout), device->name);
+}
+
+kw_status kwi_keys_of_device(int32_t device_type, uint8_t layout, uint8_t dtype, bool is_inference,
+                             kw_keyset *out_keys, kw_error *err)
+{
+    const device_row *device = &devices[device_type];
+    kw_key functionality = find_functionality(device, layout, dtype);
+    if (functionality == KW_KEY_Undefined) {
+        return fail_served(device, layout, err);
+    }
+    uint64_t bits = KW_KEYSET_FUNCTIONALITY_BITS(functionality);
+    // mkldnn is no backend: it has no backend's bit, and shares AutogradOther.
+    if (functionality == KW_KEY_MkldnnCPU) {
+        bits |= is_inference ? 0 : AUTOGRAD_OTHER;
+    } else {
+        bits |= device->always | (is_inference ? 0 : device->autograd);
+    }
+    *out_keys = kw_keyset_from_bits(bits);
+    return KW_OK;
 }
 
 kw_status kw_tensor_backend_key(int32_t device_type, uint8_t layout, uint8_t dtype, kw_key *out_key,
                                 kw_error *err)
 {
-    const char *layout_name = kw_layout_name(layout);
-    const char *device_name = kwi_device_name(device_type);
-    if (out_key == NULL || layout_name == NULL || device_name == NULL ||
+    if (out_key == NULL || kw_layout_name(layout) == NULL || kwi_device_name(device_type) == NULL ||
         kw_dtype_name(dtype) == NULL) {
         return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
                                "%d is no device type, %u no layout, %u no element type, or there "
                                "is no place for the key",
                                (int)device_type, (unsigned)layout, (unsigned)dtype);
     }
-    kw_key key = find_key(&devices[device_type], layout, dtype);
-    if (key == KW_KEY_Undefined) {
-        return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                               "no backend serves tensors of layout %s on device %s", layout_name,
-                               device_name);
+    const device_row *device = &devices[device_type];
+    kw_key functionality = find_functionality(device, layout, dtype);
+    if (functionality == KW_KEY_Undefined) {
+        return fail_served(device, layout, err);
     }
-    *out_key = key;
+    *out_key = kw_key_is_per_backend(functionality) ? kw_key_of(functionality, device->backend)
+                                                    : functionality;
     return KW_OK;
 }
 

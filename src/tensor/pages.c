@@ -16,8 +16,10 @@
 
 // LeakSanitizer looks for pointers in the heap and not in mapped pages: in a program that has it, a
 // storage known to a tensor alone would count as leaked.
+// NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming): the sanitizer's names
 extern void __lsan_register_root_region(const void *memory, size_t bytes) __attribute__((weak));
 extern void __lsan_unregister_root_region(const void *memory, size_t bytes) __attribute__((weak));
+// NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
 
 // Pages fail with the memory of the allocator in test builds.
 static bool shall_fail(void)

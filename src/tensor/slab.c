@@ -8,8 +8,11 @@
 //
 // Each thread keeps some free slots, so that making and releasing tensors takes the leaf lock once
 // in many times. They are given back when the thread ends; what destructors of other thread-local
-// data take or release after that goes by the lock, each time. A child of fork() has one thread:
-// what the others kept is lost to it, 64 slots each at most.
+// data take or release after that goes by the lock, each time. They are in two lists, of which the
+// one that was used last fills and empties: so those that go back are the ones not used for
+// longest, and a thread that makes and releases around a full list does not go by the lock each
+// time. A child of fork() has one thread: what the others kept is lost to it, 64 slots each at
+// most.
 
 #include "tensor/slab.h"
 
@@ -21,11 +24,11 @@
 #include "tensor/leaf_lock.h"
 
 #define BATCH 32 // slots that move under the lock at once
-#define KEPT_MOST (2 * BATCH)
 
 typedef struct kept {
-    // guard: thread.
+    // guard: thread. At most BATCH each.
     kwi_slots slots;
+    kwi_slots older;
     bool is_listed;
     bool is_over; // the thread ends
 
@@ -33,7 +36,7 @@ typedef struct kept {
     struct kept *next;
     struct kept *previous;
 
-    // guard: cell. A copy of slots.count, for statistics of other threads. Relaxed.
+    // guard: cell. How many both have, for statistics of other threads. Relaxed.
     kwi_u32_cell count;
 } kept;
 
@@ -49,16 +52,24 @@ static bool has_key;
 
 static void tell_count(void)
 {
-    kwi_u32_store_relaxed(&own.count, own.slots.count); // relaxed: statistics
+    kwi_u32_store_relaxed(&own.count, own.slots.count + own.older.count); // relaxed: statistics
 }
 
-static void give_back_many(uint32_t count)
+// Gives all slots of a list back.
+static void give_back_all(kwi_slots *slots)
 {
     kwi_leaf_lock();
-    kwi_chunk *unneeded = kwi_chunks_take_back(&own.slots, count);
+    kwi_chunk *unneeded = kwi_chunks_take_back(slots);
     tell_count();
     kwi_leaf_unlock();
     kwi_chunks_unmap(unneeded);
+}
+
+static void exchange_lists(void)
+{
+    kwi_slots moved = own.slots;
+    own.slots = own.older;
+    own.older = moved;
 }
 
 // The end of a thread ---------------------------------------------------------------------------
@@ -66,7 +77,8 @@ static void give_back_many(uint32_t count)
 static void thread_end(void *argument)
 {
     (void)argument;
-    give_back_many(UINT32_MAX);
+    give_back_all(&own.slots);
+    give_back_all(&own.older);
     kwi_leaf_lock();
     if (own.previous != NULL) {
         own.previous->next = own.next;
@@ -130,17 +142,34 @@ static void refill(uint32_t count)
     kwi_leaf_unlock();
 }
 
+// Whether there is a slot in the list in use.
+static bool find_slots(void)
+{
+    if (own.older.count > 0) {
+        exchange_lists();
+    } else {
+        refill(keeps_slots() ? BATCH : 1);
+    }
+    return own.slots.count > 0;
+}
+
 kw_tensor *kwi_slab_take(void)
 {
-    if (KW_UNLIKELY(own.slots.count == 0)) {
-        refill(keeps_slots() ? BATCH : 1);
-        if (own.slots.count == 0) {
-            return NULL;
-        }
+    if (KW_UNLIKELY(own.slots.count == 0) && !find_slots()) {
+        return NULL;
     }
     kw_tensor *slot = kwi_slots_pop(&own.slots);
     tell_count();
     return slot;
+}
+
+// Makes room for one more slot.
+static void make_room(void)
+{
+    if (own.older.count > 0) {
+        give_back_all(&own.older);
+    }
+    exchange_lists();
 }
 
 void kwi_slab_give_back(kw_tensor *tensor)
@@ -149,12 +178,13 @@ void kwi_slab_give_back(kw_tensor *tensor)
     memset(tensor, 0xdd, sizeof *tensor); // who comes too late sees poison
     __asm__ volatile("" : : "r"(tensor) : "memory");
 #endif
+    if (KW_UNLIKELY(own.slots.count == BATCH)) {
+        make_room();
+    }
     kwi_slots_push(&own.slots, tensor);
     tell_count();
     if (KW_UNLIKELY(!own.is_listed) && !keeps_slots()) {
-        give_back_many(1);
-    } else if (KW_UNLIKELY(own.slots.count > KEPT_MOST)) {
-        give_back_many(BATCH);
+        give_back_all(&own.slots);
     }
 }
 

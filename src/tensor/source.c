@@ -14,6 +14,7 @@
 #include "tensor/failure.h"
 #include "tensor/keys.h"
 #include "tensor/leaf_lock.h"
+#include "tensor/step.h"
 
 static void *allocate_on_cpu(size_t bytes, size_t alignment, int32_t device_index, void *context)
 {
@@ -43,8 +44,12 @@ static kwi_source of_cpu = {
 // guard: cell. NULL: none. Store: release, under the lock. Load: acquire. [pair: source]
 static kwi_ptr_cell places[KW_DEVICE_TYPE_COUNT] = {[KW_DEVICE_CPU] = {&of_cpu}};
 
-// guard: lock sources.
+// Records for two sources of each device, before memory is asked for: see Note [Sources].
+static kwi_source first_records[2 * KW_DEVICE_TYPE_COUNT];
+
+// guard: lock leaf.
 static kwi_source *free_records;
+static size_t first_used;
 
 // Taking ----------------------------------------------------------------------------------------
 
@@ -62,23 +67,43 @@ static bool count(kwi_source *source)
     return false;
 }
 
+// Counts the source that was found at a place, unless it has ended or left the place.
+static bool take(kwi_source *source, const kwi_ptr_cell *place)
+{
+    KWI_TENSOR_STEP(NULL);
+    if (!count(source)) {
+        return false;
+    }
+    KWI_TENSOR_STEP(NULL);
+    // [pair: source] acquire, as before: see Note [Sources].
+    if (kwi_ptr_load_acquire(place) == source || KWI_TENSOR_FAULT(SOURCE_NOT_LOOKED_AT)) {
+        return true;
+    }
+    kwi_source_give_back(source);
+    return false;
+}
+
 kwi_source *kwi_source_take(int32_t device_type)
 {
     if (device_type < 0 || device_type >= KW_DEVICE_TYPE_COUNT) {
         return NULL;
     }
+    const kwi_ptr_cell *place = &places[device_type];
     for (;;) {
-        kwi_source *source = kwi_ptr_load_acquire(&places[device_type]); // [pair: source]
-        if (source == NULL || source->is_static) {
+        kwi_source *source = kwi_ptr_load_acquire(place); // [pair: source]
+        if (source == NULL || source->is_static || take(source, place)) {
             return source;
         }
-        if (count(source)) {
-            // [pair: source] acquire, as before: see Note [Sources].
-            if (kwi_ptr_load_acquire(&places[device_type]) == source) {
-                return source;
-            }
-            kwi_source_give_back(source);
-        }
+    }
+}
+
+static void keep_record(kwi_source *record)
+{
+    if (record != NULL) {
+        kwi_leaf_lock();
+        record->next_free = free_records;
+        free_records = record;
+        kwi_leaf_unlock();
     }
 }
 
@@ -89,10 +114,7 @@ static void end_source(kwi_source *source)
     }
     kw_memory_free((void *)(uintptr_t)source->calls.name, strlen(source->calls.name) + 1);
     kw_lease *lease = source->lease;
-    kwi_leaf_lock();
-    source->next_free = free_records;
-    free_records = source;
-    kwi_leaf_unlock();
+    keep_record(source);
     kw_lease_end(lease); // the last touch of its library
 }
 
@@ -138,19 +160,11 @@ static kwi_source *take_record(void)
     kwi_source *record = free_records;
     if (record != NULL) {
         free_records = record->next_free;
+    } else if (first_used < sizeof first_records / sizeof *first_records) {
+        record = &first_records[first_used++];
     }
     kwi_leaf_unlock();
     return record != NULL ? record : kw_memory_allocate(sizeof *record);
-}
-
-static void keep_record(kwi_source *record)
-{
-    if (record != NULL) {
-        kwi_leaf_lock();
-        record->next_free = free_records;
-        free_records = record;
-        kwi_leaf_unlock();
-    }
 }
 
 static kw_status make_source(const kw_storage_allocator *allocator, kwi_source **out_source,
@@ -160,11 +174,13 @@ static kw_status make_source(const kw_storage_allocator *allocator, kwi_source *
     char *name = kw_memory_allocate(name_bytes);
     kwi_source *source = take_record();
     kw_lease *lease = NULL;
-    kw_status status = name != NULL && source != NULL ? KW_OK : kwi_tensor_fail_memory(err);
-    if (status == KW_OK && allocator->library != NULL) {
+    kw_status status = KW_OK;
+    if (name == NULL || source == NULL) {
+        status = kwi_tensor_fail_memory(err);
+    } else if (allocator->library != NULL) {
         status = kw_lease_begin(allocator->library, "allocator of storages", &lease, err);
     }
-    if (status != KW_OK) {
+    if (status != KW_OK || name == NULL || source == NULL) {
         kw_memory_free(name, name_bytes);
         keep_record(source);
         return status;

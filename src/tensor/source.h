@@ -36,7 +36,7 @@ typedef struct kwi_source {
     kw_storage_allocator calls; // `name` is the source's own copy
     kw_lease *lease;
 
-    // guard: lock sources.
+    // guard: lock leaf.
     struct kwi_source *next_free;
 } kwi_source;
 

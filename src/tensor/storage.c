@@ -188,13 +188,25 @@ static void free_data(kw_storage *storage)
     kwi_source_give_back(source);
 }
 
-void kw_storage_release(kw_storage *storage)
+// Gives one reference back; whether it was the last one. Who has the only one shares it with no
+// thread that could make another, and needs no read-modify-write.
+static bool give_back(kw_storage *storage)
 {
-    // [pair: storage-count]
-    if (storage == NULL || kwi_u32_sub_release(&storage->references, 1) != 1) {
-        return;
+    if (kwi_u32_load_acquire(&storage->references) == 1) { // [pair: storage-count]
+        return true;
+    }
+    if (kwi_u32_sub_release(&storage->references, 1) != 1) { // [pair: storage-count]
+        return false;
     }
     (void)kwi_u32_load_acquire(&storage->references); // [pair: storage-count]
+    return true;
+}
+
+void kw_storage_release(kw_storage *storage)
+{
+    if (storage == NULL || !give_back(storage)) {
+        return;
+    }
     count(storage, UINT64_MAX);
     if (storage->is_external) {
         end_owner(storage->from.owner);

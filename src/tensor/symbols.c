@@ -95,7 +95,6 @@ static kw_status read_words(kw_symint_list sizes, kw_symint_list strides, kw_sym
                                sizes.count, strides.count, KW_TENSOR_DIM_MAX);
     }
     out->dim = (uint32_t)sizes.count;
-    out->is_symbolic = false;
     kw_status status = read_word(offset, "storage offset", &out->offset, out, err);
     for (uint32_t i = 0; i < out->dim && status == KW_OK; i++) {
         status = read_word(sizes.data[i], "size", &out->sizes[i], out, err);
@@ -142,7 +141,10 @@ kw_status kw_tensor_set_symbolic_shape(kw_tensor *tensor, kw_symint_list sizes,
                                        kw_symint_list strides, kw_symint storage_offset,
                                        kw_error *err)
 {
-    shape_words words;
+    shape_words words; // not zeroed as a whole: filled in as far as there are dimensions
+    words.dim = 0;
+    words.offset = 0;
+    words.is_symbolic = false;
     kw_status status = read_words(sizes, strides, storage_offset, &words, err);
     if (status == KW_OK) {
         status = check(tensor, &words, err);

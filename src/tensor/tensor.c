@@ -53,8 +53,18 @@ static size_t block_bytes(uint32_t dim)
     return 2 * dim * sizeof(int64_t);
 }
 
-// Fills in sizes and strides, which lie in `block` if they do not fit the body.
-static void fill_shape(kw_tensor *tensor, const kwi_geometry *shape, int64_t *block)
+// Contiguous elements have nothing to find out, but where they could be called channels last, too.
+static uint16_t flags_of(const kwi_geometry *shape, bool is_contiguous)
+{
+    return is_contiguous && shape->dim != 4 && shape->dim != 5
+               ? KWI_TENSOR_CONTIGUOUS | KWI_TENSOR_DENSE
+               : kwi_shape_flags(shape->sizes, shape->strides, shape->dim);
+}
+
+// Fills in sizes and strides, which lie in `block` if they do not fit the body, and the flags of
+// contiguity.
+static void fill_shape(kw_tensor *tensor, const kwi_geometry *shape, int64_t *block,
+                       bool is_contiguous)
 {
     int64_t *sizes = block != NULL ? block : tensor->shape.words;
     int64_t *strides = sizes + (block != NULL ? shape->dim : KW_TENSOR_INLINE_DIM);
@@ -68,7 +78,7 @@ static void fill_shape(kw_tensor *tensor, const kwi_geometry *shape, int64_t *bl
     tensor->dim = (uint8_t)shape->dim;
     tensor->offset = shape->offset;
     tensor->flags &= (uint16_t) ~(KWI_SHAPE_FLAGS | KWI_TENSOR_SYMBOLIC);
-    tensor->flags |= kwi_shape_flags(sizes, strides, shape->dim);
+    tensor->flags |= flags_of(shape, is_contiguous);
 }
 
 kw_status kwi_tensor_make(const kwi_tensor_parts *parts, kw_tensor **out_tensor, kw_error *err)
@@ -91,7 +101,7 @@ kw_status kwi_tensor_make(const kwi_tensor_parts *parts, kw_tensor **out_tensor,
     tensor->device_index = (int8_t)parts->device.index;
     tensor->reserved = 0;
     tensor->flags = parts->flags;
-    fill_shape(tensor, &parts->shape, block);
+    fill_shape(tensor, &parts->shape, block, parts->is_contiguous);
     *out_tensor = tensor;
     return KW_OK;
 }
@@ -127,7 +137,7 @@ kw_status kwi_tensor_set_shape(kw_tensor *tensor, const kwi_geometry *shape, kw_
     }
     free_shape(tensor);
     const kwi_geometry own = {copy, copy + shape->dim, shape->offset, shape->dim};
-    fill_shape(tensor, &own, copy != words ? copy : NULL);
+    fill_shape(tensor, &own, copy != words ? copy : NULL, false);
     return KW_OK;
 }
 

@@ -26,7 +26,8 @@ typedef struct kwi_tensor_parts {
     kw_device device;
     uint8_t dtype;
     uint8_t layout;
-    uint16_t flags; // KWI_TENSOR_VIEW, KWI_TENSOR_WRAPPED_NUMBER; the flags of shapes are computed
+    uint16_t flags;     // KWI_TENSOR_VIEW, KWI_TENSOR_WRAPPED_NUMBER; those of shapes are computed
+    bool is_contiguous; // the strides are known to be those of contiguous elements
 } kwi_tensor_parts;
 
 // Makes a tensor with one reference, which retains the storage. KW_OK or KW_NO_MEMORY.

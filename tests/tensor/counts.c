@@ -134,19 +134,19 @@ typedef struct model_case {
     const char *name;
     const char *setup; // by the maker, who has one strong reference, before the actors run
     const char *actors[ACTORS_MOST];
-    const char *teardown; // after the actors; NULL: nothing
+    const char *teardown; // after the actors
 } model_case;
 
 // Strong references that an actor begins with are made by `setup`; the maker's own is one of them.
 static const model_case cases[] = {
-    {"a strong one becomes a weak one, another ends", "r", {"uwxly", "ux", NULL}},
-    {"two strong ones end", "r", {"ux", "ux", NULL}},
-    {"three strong ones end", "rr", {"ux", "ux", "ux"}},
-    {"a strong one ends, a weak one is locked", "w", {"ux", "ly", NULL}},
-    {"two strong ones end, a weak one is locked", "rw", {"ux", "ux", "ly"}},
-    {"a weak one is locked twice, a strong one ends", "w", {"ux", "lly", NULL}},
-    {"weak ones end, and the strong one", "ww", {"y", "y", "ux"}},
-    {"a strong one is copied, another ends", "r", {"urxux", "ux", NULL}},
+    {"a strong one becomes a weak one, another ends", "r", {"uwxly", "ux", NULL}, ""},
+    {"two strong ones end", "r", {"ux", "ux", NULL}, ""},
+    {"three strong ones end", "rr", {"ux", "ux", "ux"}, ""},
+    {"a strong one ends, a weak one is locked", "w", {"ux", "ly", NULL}, ""},
+    {"two strong ones end, a weak one is locked", "rw", {"ux", "ux", "ly"}, ""},
+    {"a weak one is locked twice, a strong one ends", "w", {"ux", "lly", NULL}, ""},
+    {"weak ones end, and the strong one", "ww", {"y", "y", "ux"}, ""},
+    {"a strong one is copied, another ends", "r", {"urxux", "ux", NULL}, ""},
     {"a strong one ends, two weak ones are locked", "www", {"ux", "l", "l"}, "yyy"},
 };
 
@@ -250,7 +250,7 @@ static void run_order(const model_case *of, path *order)
         let_run(candidates[order->choice[depth]]);
     }
     order->length = depth;
-    for (const char *letter = of->teardown; letter != NULL && *letter != '\0'; letter++) {
+    for (const char *letter = of->teardown; *letter != '\0'; letter++) {
         act(*letter);
     }
     promise(body_ends == 1 && content_ends == 1, "nothing is left");

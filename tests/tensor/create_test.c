@@ -47,7 +47,18 @@ Test(tensor_create, sizes_that_cannot_be_are_refused)
     options.storage_offset = -1;
     REFUSED(&options, KW_INVALID_ARGUMENT, "offset -1");
     options.storage_offset = INT64_MAX;
+    REFUSED(&options, KW_INVALID_ARGUMENT, "beyond 64 bits");
+    options.storage_offset = INT64_MAX / 2;
     REFUSED(&options, KW_INVALID_ARGUMENT, "in bytes");
+    options.strides = KWT_SIZES(INT64_MAX);
+    options.sizes = KWT_SIZES(3);
+    REFUSED(&options, KW_INVALID_ARGUMENT, "beyond 64 bits");
+    options.sizes = KWT_SIZES(0);
+    options.strides = NULL;
+    options.storage_offset = INT64_MAX;
+    kw_tensor *empty = kwt_create(&options); // no element is anywhere
+    cr_expect_eq(kw_storage_bytes(kw_tensor_storage(empty)), 0);
+    kw_tensor_release(empty);
 }
 
 Test(tensor_create, numbers_that_mean_nothing_are_refused)
@@ -74,6 +85,36 @@ Test(tensor_create, numbers_that_mean_nothing_are_refused)
     options = kwt_options(KWT_SIZES(2), 1);
     cr_expect_eq(kw_tensor_create(&options, NULL, NULL), KW_INVALID_ARGUMENT);
     REFUSED(NULL, KW_INVALID_ARGUMENT, "there is no kw_tensor_options");
+}
+
+// Options of a newer header may be longer, by zeros.
+Test(tensor_create, unknown_tail_of_options_is_refused)
+{
+    struct {
+        kw_tensor_options known;
+        uint64_t tail[2];
+    } longer = {.known = kwt_options(KWT_SIZES(2), 1)};
+    longer.known.struct_size = sizeof longer;
+    kw_tensor *tensor = kwt_create(&longer.known);
+    kw_tensor_release(tensor);
+    longer.tail[1] = 1;
+    REFUSED(&longer.known, KW_INVALID_ARGUMENT, "sets something beyond");
+}
+
+Test(tensor_create, sentence_is_cut_where_the_caller_has_no_room)
+{
+    kw_error err = KW_ERROR_INIT;
+    err.struct_size = offsetof(kw_error, text) + 16;
+    memset(err.text, '#', sizeof err.text);
+    kw_tensor_options options = kwt_options(NULL, 1);
+    kw_tensor *tensor = NULL;
+    cr_expect_eq(kw_tensor_create(&options, &tensor, &err), KW_INVALID_ARGUMENT);
+    cr_expect_str_eq(err.text, "1 dimensions...");
+    cr_expect_eq(err.text[16], '#');
+    err.struct_size = offsetof(kw_error, text);
+    err.status = KW_OK;
+    cr_expect_eq(kw_tensor_create(&options, &tensor, &err), KW_INVALID_ARGUMENT);
+    cr_expect_eq(err.status, KW_OK, "no room, nothing written");
 }
 
 Test(tensor_create, device_without_allocator_or_key_is_refused)

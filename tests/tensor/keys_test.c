@@ -7,6 +7,7 @@
 #include <keyway/local.h>
 
 #include "make.h"
+#include "tensor/keys.h"
 
 TestSuite(tensor_keys);
 
@@ -80,6 +81,30 @@ Test(tensor_keys, every_device_layout_and_type_has_its_key)
     }
     // 14 backends in 7 layouts, three devices of one key in two, and mkldnn.
     cr_expect_eq(served, (14 * 7 + 3 * 2 + 1) * 30);
+}
+
+// New tensors get their sets from rows with constants; they say what the functions do.
+Test(tensor_keys, constants_of_devices_agree_with_the_maps_of_backends)
+{
+    for (int device = 0; device < KW_DEVICE_TYPE_COUNT; device++) {
+        for (unsigned layout = 0; layout < 8; layout++) {
+            for (unsigned dtype = 0; dtype < 30; dtype++) {
+                kw_key key = KW_KEY_Undefined;
+                kw_status status =
+                    kw_tensor_backend_key(device, (uint8_t)layout, (uint8_t)dtype, &key, NULL);
+                for (int is_inference = 0; is_inference < 2; is_inference++) {
+                    kw_keyset keys = kw_keyset_empty();
+                    cr_assert_eq(kwi_keys_of_device(device, (uint8_t)layout, (uint8_t)dtype,
+                                                    is_inference != 0, &keys, NULL),
+                                 status);
+                    kw_keyset expected =
+                        kw_tensor_keys_of(kw_keyset_from_key(key), is_inference != 0);
+                    cr_assert_eq(keys.bits, status == KW_OK ? expected.bits : 0, "%d %u %u", device,
+                                 layout, dtype);
+                }
+            }
+        }
+    }
 }
 
 Test(tensor_keys, refusal_names_layout_and_device)

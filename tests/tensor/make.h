@@ -14,6 +14,13 @@
         cr_assert_eq(kwt_status, KW_OK, "%s: %s", #expression, kw_status_name(kwt_status));        \
     } while (0)
 
+// In builds with AddressSanitizer a body is a piece of memory of its own: tensor/slab_pieces.c.
+#ifdef __SANITIZE_ADDRESS__
+#define KWT_BODIES_ARE_PIECES 1
+#else
+#define KWT_BODIES_ARE_PIECES 0
+#endif
+
 #define KWT_CPU ((kw_device){KW_DEVICE_CPU, -1})
 
 #define KWT_SIZES(...) ((const int64_t[]){__VA_ARGS__})
