@@ -108,9 +108,10 @@ static kw_status make_copy(const kw_tensor *tensor, const kwi_view_shape *shape,
     size_t bytes = 0;
     if (!kwi_shape_reach_bytes(shape->sizes, shape->strides, shape->dim, 0,
                                kw_dtype_bytes(tensor->dtype), &bytes)) {
-        return kwi_tensor_fail(err, KW_NO_MEMORY,
-                               "a copy of %" PRId64 " elements would have more than 2^63 bytes",
-                               count_of(shape));
+        (void)kwi_tensor_fail(err, KW_NO_MEMORY,
+                              "a copy of %" PRId64 " elements would have more than 2^63 bytes",
+                              count_of(shape));
+        return KW_NO_MEMORY;
     }
     kw_status status = kw_storage_create(bytes, kw_tensor_device(tensor), &storage, err);
     if (status != KW_OK) {

@@ -26,7 +26,7 @@ typedef struct exported {
 
 static size_t exported_bytes(uint32_t dim)
 {
-    return sizeof(exported) + 2 * dim * sizeof(int64_t);
+    return sizeof(exported) + 2 * (size_t)dim * sizeof(int64_t);
 }
 
 static void end_exported(exported *made)

@@ -73,7 +73,7 @@ static kw_status check_address(const void *data, uint64_t byte_offset, size_t by
                                "the structure has elements and no data pointer");
     }
     if (__builtin_add_overflow((uintptr_t)data, byte_offset, &begin) ||
-        __builtin_add_overflow(begin, bytes, &end) || bytes > PTRDIFF_MAX) {
+        __builtin_add_overflow(begin, bytes, &end)) {
         return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
                                "%zu bytes from byte %" PRIu64 " on do not lie behind the data "
                                "pointer: addresses end before",
@@ -129,7 +129,8 @@ static kw_status read_data(const kwi_dl_tensor *from, reading *out, kw_error *er
         return status;
     }
     if (!kwi_shape_reach_bytes(shape->sizes, shape->strides, shape->dim, shape->offset,
-                               element_bytes, &out->memory.bytes)) {
+                               element_bytes, &out->memory.bytes) ||
+        out->memory.bytes > PTRDIFF_MAX) { // no memory is as large
         return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
                                "sizes and strides reach further than 63 bits");
     }

@@ -80,7 +80,7 @@ static kw_status expand_dim(const kwi_view_shape *before, int64_t from, kwi_view
                                at, size, wanted);
     }
     after->sizes[at] = wanted < 0 ? size : wanted;
-    if (after->sizes[at] != size) {
+    if (after->sizes[at] != size || before->dim == 0) { // the one element of a scalar is repeated
         after->strides[at] = 0;
     } else if (from >= 0) {
         after->strides[at] = before->strides[from];
@@ -187,7 +187,8 @@ static run take_run(const kwi_view_shape *shape, uint32_t *at)
     return taken;
 }
 
-// The strides of a view of a shape that has elements: sizes have to divide each run of it.
+// The strides of a view of a shape that has elements, as many as the sizes hold: sizes have to
+// divide each run of it.
 static bool view_strides(const kwi_view_shape *shape, const int64_t *sizes, uint32_t dim,
                          int64_t *out_strides)
 {
@@ -205,7 +206,7 @@ static bool view_strides(const kwi_view_shape *shape, const int64_t *sizes, uint
             return false;
         }
     }
-    return to == 0;
+    return true;
 }
 
 bool kwi_shape_view(kwi_view_shape *shape, const int64_t *sizes, uint32_t dim)
@@ -250,32 +251,12 @@ static kw_status check_strides(kw_int_list sizes, kw_int_list strides, int64_t o
     return status;
 }
 
-kw_status kwi_shape_as_strided(kwi_view_shape *shape, kw_int_list sizes, kw_int_list strides,
-                               int64_t offset, size_t element_bytes, size_t storage_bytes,
-                               kw_error *err)
+kw_status kwi_shape_set(kwi_view_shape *shape, kw_int_list sizes, kw_int_list strides,
+                        int64_t offset, kw_error *err)
 {
-    char text[LIST_BYTES];
-    char more[LIST_BYTES];
-    size_t bytes = 0;
     kw_status status = check_strides(sizes, strides, offset, err);
     if (status != KW_OK) {
         return status;
-    }
-    bool fits = kwi_shape_reach_bytes(sizes.data, strides.data, (uint32_t)sizes.count, offset,
-                                      element_bytes, &bytes);
-    if (!fits) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "the sizes %s with the strides %s from element %" PRId64
-                               " on reach further than 63 bits; the storage has %zu bytes",
-                               print_list(sizes, text), print_list(strides, more), offset,
-                               storage_bytes);
-    }
-    if (bytes > storage_bytes) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "the sizes %s with the strides %s from element %" PRId64
-                               " on need %zu bytes; the storage has %zu",
-                               print_list(sizes, text), print_list(strides, more), offset, bytes,
-                               storage_bytes);
     }
     shape->dim = (uint32_t)sizes.count;
     shape->offset = offset;
@@ -284,4 +265,29 @@ kw_status kwi_shape_as_strided(kwi_view_shape *shape, kw_int_list sizes, kw_int_
         shape->strides[i] = strides.data[i];
     }
     return KW_OK;
+}
+
+kw_status kwi_shape_check_reach(const kwi_view_shape *shape, size_t element_bytes,
+                                size_t storage_bytes, kw_error *err)
+{
+    char sizes[LIST_BYTES];
+    char strides[LIST_BYTES];
+    size_t bytes = 0;
+    bool is_counted = kwi_shape_reach_bytes(shape->sizes, shape->strides, shape->dim, shape->offset,
+                                            element_bytes, &bytes);
+    if (is_counted && bytes <= storage_bytes) {
+        return KW_OK;
+    }
+    (void)print_list((kw_int_list){shape->sizes, shape->dim}, sizes);
+    (void)print_list((kw_int_list){shape->strides, shape->dim}, strides);
+    if (!is_counted) {
+        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
+                               "the sizes %s with the strides %s from element %" PRId64
+                               " on reach further than 63 bits; the storage has %zu bytes",
+                               sizes, strides, shape->offset, storage_bytes);
+    }
+    return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
+                           "the sizes %s with the strides %s from element %" PRId64
+                           " on need %zu bytes; the storage has %zu",
+                           sizes, strides, shape->offset, bytes, storage_bytes);
 }

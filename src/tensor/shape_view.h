@@ -36,10 +36,11 @@ kw_status kwi_sizes_infer(const kwi_view_shape *shape, kw_int_list sizes, int64_
 // Other sizes of the same product. False: strides cannot express it; the shape is unchanged.
 bool kwi_shape_view(kwi_view_shape *shape, const int64_t *sizes, uint32_t dim);
 
-// Sets all of it, within a storage of so many bytes.
-kw_status kwi_shape_as_strided(kwi_view_shape *shape, kw_int_list sizes, kw_int_list strides,
-                               int64_t offset, size_t element_bytes, size_t storage_bytes,
-                               kw_error *err);
+// Sets all of it; and checks that it lies within a storage of so many bytes.
+kw_status kwi_shape_set(kwi_view_shape *shape, kw_int_list sizes, kw_int_list strides,
+                        int64_t offset, kw_error *err);
+kw_status kwi_shape_check_reach(const kwi_view_shape *shape, size_t element_bytes,
+                                size_t storage_bytes, kw_error *err);
 
 // Checks sizes that are given as a list: at most KW_TENSOR_DIM_MAX, A1 and A2.
 kw_status kwi_sizes_check(kw_int_list sizes, kw_error *err);

@@ -98,6 +98,7 @@ kw_status kw_tensor_alias(kw_tensor *tensor, kw_tensor **out, kw_error *err)
     return finish(status, tensor, &shape, out, err);
 }
 
+// NOLINTNEXTLINE(readability-function-size): what a slice is
 kw_status kw_tensor_slice(kw_tensor *tensor, int64_t dim, int64_t start, int64_t end, int64_t step,
                           kw_tensor **out, kw_error *err)
 {
@@ -200,9 +201,11 @@ kw_status kw_tensor_as_strided(kw_tensor *tensor, kw_int_list sizes, kw_int_list
         status = kwi_list_check(strides, err);
     }
     if (status == KW_OK) {
-        status = kwi_shape_as_strided(&shape, sizes, strides, storage_offset,
-                                      kw_dtype_bytes(tensor->dtype),
-                                      kw_storage_bytes(tensor->storage), err);
+        status = kwi_shape_set(&shape, sizes, strides, storage_offset, err);
+    }
+    if (status == KW_OK) {
+        status = kwi_shape_check_reach(&shape, kw_dtype_bytes(tensor->dtype),
+                                       kw_storage_bytes(tensor->storage), err);
     }
     return finish(status, tensor, &shape, out, err);
 }

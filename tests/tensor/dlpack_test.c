@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,13 +200,15 @@ Test(dlpack, another_major_version_is_read_no_further)
     kw_error err = KW_ERROR_INIT;
     for (uint32_t major = 0; major < 4; major++) {
         *version = (kwi_dl_version){major, 3};
+        char named[32];
+        (void)snprintf(named, sizeof named, "DLPack %u.3", (unsigned)major);
         if (major != 1) {
             cr_expect_eq(kw_tensor_from_dlpack_versioned((versioned_structure *)(void *)version,
                                                          NULL, &tensor, &err),
                          KW_NOT_SUPPORTED);
+            cr_expect_not_null(strstr(err.text, named), "%s", err.text);
         }
     }
-    cr_expect_not_null(strstr(err.text, "DLPack 3.3"), "%s", err.text);
     cr_expect_null(tensor);
     free(version);
 }
@@ -259,9 +262,11 @@ Test(dlpack, sizes_strides_and_pointers_that_cannot_be_are_refused)
     REFUSED(KW_INVALID_ARGUMENT, strides[1] = -1, "dimension 1", "stride -1", "ascontiguousarray");
     REFUSED(KW_INVALID_ARGUMENT, strides[0] = INT64_MIN, "stride -9223372036854775808");
     REFUSED(KW_INVALID_ARGUMENT, strides[0] = HUGE_SIZE, "63 bits");
-    REFUSED(KW_INVALID_ARGUMENT, strides[0] = HUGE_SIZE / 4, "addresses end");
+    REFUSED(KW_INVALID_ARGUMENT, strides[0] = HUGE_SIZE / 4, "63 bits");
     REFUSED(KW_INVALID_ARGUMENT, s->data = NULL, "no data pointer");
     REFUSED(KW_INVALID_ARGUMENT, s->byte_offset = UINT64_MAX - 3, "addresses end");
+    REFUSED(KW_INVALID_ARGUMENT, s->byte_offset = UINTPTR_MAX - (uintptr_t)memory - 15, "48 bytes",
+            "addresses end");
     REFUSED(KW_INVALID_ARGUMENT, s->byte_offset = 2, "2 bytes beside a multiple of 4", "copy");
     REFUSED(KW_INVALID_ARGUMENT, s->data = (char *)memory + 1, "1 bytes beside");
     kw_tensor *tensor = NULL;
@@ -537,6 +542,8 @@ Test(dlpack, offsets_are_not_added_to_handles)
     from.dl_tensor.byte_offset = 6;
     cr_expect_eq(kw_tensor_from_dlpack(&from, NULL, &tensor, &err), KW_INVALID_ARGUMENT);
     cr_expect_not_null(strstr(err.text, "6 bytes"), "%s", err.text);
+    from.dl_tensor.byte_offset = UINT64_MAX - 103; // with the elements just below 2^64
+    cr_expect_eq(kw_tensor_from_dlpack(&from, NULL, &tensor, NULL), KW_INVALID_ARGUMENT);
     from.dl_tensor.byte_offset = UINT64_MAX - 3;
     cr_expect_eq(kw_tensor_from_dlpack(&from, NULL, &tensor, NULL), KW_INVALID_ARGUMENT);
     from.dl_tensor.byte_offset = 0;

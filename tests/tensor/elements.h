@@ -6,12 +6,27 @@
 
 #include <keyway/tensor_view.h>
 
+#include "base/memory.h"
 #include "make.h"
 #include "places.h"
 
 #define KWT_LIST(...)                                                                              \
     ((kw_int_list){(const int64_t[]){__VA_ARGS__},                                                 \
                    sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)})
+
+// For the beginning and the end of a test that is about what ends with what.
+static uint64_t kwt_bytes_before;
+
+static inline void kwt_count_bytes(void)
+{
+    kwt_bytes_before = kwi_memory_bytes();
+}
+
+static inline void kwt_expect_bytes(void)
+{
+    cr_expect_eq(kwi_memory_bytes(), kwt_bytes_before, "%lld bytes stay allocated",
+                 (long long)(kwi_memory_bytes() - kwt_bytes_before));
+}
 
 // An int32 tensor over `count` elements; each element holds its number in the storage.
 static inline kw_tensor *kwt_numbered(int64_t count)

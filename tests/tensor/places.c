@@ -56,7 +56,7 @@ static int64_t join(const kwt_places *places, const int64_t *index)
 void kwt_places_of_strides(kwt_places *places, const int64_t *sizes, const int64_t *strides,
                            uint32_t dim, int64_t offset)
 {
-    int64_t index[KWT_PLACES_DIM];
+    int64_t index[KWT_PLACES_DIM] = {0};
     kwt_places_set_sizes(places, sizes, dim);
     for (int64_t number = 0; number < places->count; number++) {
         split(places, number, index);
@@ -73,8 +73,8 @@ static void refill(kwt_places *places, const int64_t *sizes, uint32_t dim,
                    const int64_t *how)
 {
     static kwt_places before;
-    int64_t index[KWT_PLACES_DIM];
-    int64_t from[KWT_PLACES_DIM];
+    int64_t index[KWT_PLACES_DIM] = {0};
+    int64_t from[KWT_PLACES_DIM] = {0};
     before = *places;
     kwt_places_set_sizes(places, sizes, dim);
     for (int64_t number = 0; number < places->count; number++) {
@@ -93,7 +93,7 @@ static void find_slice(const int64_t *index, const int64_t *how, int64_t *out_fr
 
 void kwt_places_slice(kwt_places *places, uint32_t dim, int64_t start, int64_t length, int64_t step)
 {
-    int64_t sizes[KWT_PLACES_DIM];
+    int64_t sizes[KWT_PLACES_DIM] = {0};
     memcpy(sizes, places->sizes, sizeof sizes);
     sizes[dim] = length > 0 ? (length - 1) / step + 1 : 0;
     const int64_t how[] = {dim, start, step, places->dim};
@@ -110,7 +110,7 @@ static void find_select(const int64_t *index, const int64_t *how, int64_t *out_f
 
 void kwt_places_select(kwt_places *places, uint32_t dim, int64_t index)
 {
-    int64_t sizes[KWT_PLACES_DIM];
+    int64_t sizes[KWT_PLACES_DIM] = {0};
     for (uint32_t i = 0; i + 1 < places->dim; i++) {
         sizes[i] = places->sizes[i < dim ? i : i + 1];
     }
@@ -128,7 +128,7 @@ static void find_permute(const int64_t *index, const int64_t *how, int64_t *out_
 
 void kwt_places_permute(kwt_places *places, const uint32_t *dims)
 {
-    int64_t sizes[KWT_PLACES_DIM];
+    int64_t sizes[KWT_PLACES_DIM] = {0};
     int64_t how[1 + KWT_PLACES_DIM] = {places->dim};
     for (uint32_t i = 0; i < places->dim; i++) {
         sizes[i] = places->sizes[dims[i]];
@@ -154,7 +154,7 @@ static void find_unsqueeze(const int64_t *index, const int64_t *how, int64_t *ou
 
 void kwt_places_unsqueeze(kwt_places *places, uint32_t dim)
 {
-    int64_t sizes[KWT_PLACES_DIM];
+    int64_t sizes[KWT_PLACES_DIM] = {0};
     for (uint32_t i = 0; i <= places->dim; i++) {
         sizes[i] = i == dim ? 1 : places->sizes[i < dim ? i : i - 1];
     }
@@ -189,7 +189,7 @@ bool kwt_places_equal(const kwt_places *a, const kwt_places *b)
 bool kwt_places_have_strides(const kwt_places *places)
 {
     static kwt_places again;
-    int64_t strides[KWT_PLACES_DIM];
+    int64_t strides[KWT_PLACES_DIM] = {0};
     int64_t distance = 1;
     if (places->count == 0) {
         return true;

@@ -14,7 +14,7 @@
 
 TestSuite(shape);
 
-#define CASES 60000
+#define CASES 15000
 #define HUGE_SIZE (INT64_C(1) << 62)
 
 // A shape of few elements, such as views make; `sizes` of 0 and 1 and strides of 0 are frequent.
@@ -92,7 +92,7 @@ Test(shape, flags_say_how_elements_lie, .timeout = 60)
         seen[5] += places.count == 0;
     }
     for (int i = 0; i < 6; i++) {
-        cr_expect_gt(seen[i], 30, "case %d was met %u times", i, seen[i]);
+        cr_expect_gt(seen[i], 10, "case %d was met %u times", i, seen[i]);
     }
 }
 
@@ -249,6 +249,33 @@ Test(shape, a_dense_copy_keeps_the_order_of_the_strides, .timeout = 60)
             print_case(seed, sizes, strides, dim);
         }
         cr_assert(is_right);
+    }
+}
+
+typedef struct dense_row {
+    uint32_t dim;
+    int64_t sizes[4];
+    int64_t strides[4];
+    int64_t dense[4];
+} dense_row;
+
+// The strides of empty_like(), which PyTorch 1.13.1 gives. Where strides are equal or 0, they
+// depend on the order of comparisons.
+static const dense_row dense_rows[] = {
+    {3, {2, 3, 4}, {0, 4, 1}, {12, 4, 1}},          {3, {2, 3, 4}, {5, 0, 10}, {1, 2, 6}},
+    {3, {4, 3, 2}, {1, 1, 1}, {6, 2, 1}},           {3, {2, 3, 4}, {1, 1, 1}, {1, 2, 6}},
+    {4, {2, 2, 3, 3}, {3, 3, 0, 1}, {18, 9, 3, 1}}, {4, {3, 2, 2, 3}, {2, 0, 2, 7}, {2, 6, 1, 12}},
+};
+
+Test(shape, a_dense_copy_where_the_order_is_open_is_the_original_s)
+{
+    for (size_t i = 0; i < sizeof dense_rows / sizeof dense_rows[0]; i++) {
+        const dense_row *row = &dense_rows[i];
+        int64_t dense[4];
+        kwi_strides_densify(row->sizes, row->strides, row->dim, dense);
+        cr_expect_arr_eq(dense, row->dense, row->dim * sizeof dense[0], "row %zu: %d %d %d %d", i,
+                         (int)dense[0], (int)dense[1], (int)dense[2],
+                         row->dim > 3 ? (int)dense[3] : 0);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include <keyway/local.h>
 
+#include "base/memory.h"
 #include "elements.h"
 
 TestSuite(version);
@@ -28,6 +29,7 @@ static kw_tensor *inference_tensor(void)
 
 Test(version, a_tensor_its_views_and_what_is_detached_count_together)
 {
+    kwt_count_bytes();
     kw_tensor *base = kwt_numbered(4);
     kw_tensor *early = NULL;
     kw_tensor *late = NULL;
@@ -49,10 +51,12 @@ Test(version, a_tensor_its_views_and_what_is_detached_count_together)
     kw_tensor_release(late);
     cr_expect_eq(kwt_version(detached), 3);
     kw_tensor_release(detached);
+    kwt_expect_bytes();
 }
 
 Test(version, a_data_alias_counts_alone_from_0)
 {
+    kwt_count_bytes();
     kw_tensor *base = kwt_numbered(4);
     kw_tensor *alias = NULL;
     kw_tensor *view = NULL;
@@ -76,10 +80,12 @@ Test(version, a_data_alias_counts_alone_from_0)
     cr_expect_eq(kwt_version(view), 2);
     kw_tensor_release(view);
     kw_tensor_release(base);
+    kwt_expect_bytes();
 }
 
 Test(version, a_copy_counts_from_0_and_writing_counts)
 {
+    kwt_count_bytes();
     kw_tensor *base = kwt_numbered(4);
     kw_tensor *clone = NULL;
     kw_tensor *part = NULL;
@@ -96,10 +102,12 @@ Test(version, a_copy_counts_from_0_and_writing_counts)
     kw_tensor_release(part);
     kw_tensor_release(clone);
     kw_tensor_release(base);
+    kwt_expect_bytes();
 }
 
 Test(version, tensors_without_storage_have_versions)
 {
+    kwt_count_bytes();
     kw_tensor_options options = kwt_options(KWT_SIZES(2), 1);
     options.layout = KW_LAYOUT_SPARSE;
     kw_tensor *sparse = kwt_create(&options);
@@ -121,10 +129,12 @@ Test(version, tensors_without_storage_have_versions)
     KWT_OK(kw_tensor_bump_version(sparse, NULL));
     cr_expect_eq(kwt_version(sparse), 1);
     kw_tensor_release(sparse);
+    kwt_expect_bytes();
 }
 
 Test(version, inference_tensors_have_none_and_are_written_in_inference_mode_only)
 {
+    kwt_count_bytes();
     kw_tensor *tensor = inference_tensor();
     kw_error err = KW_ERROR_INIT;
     kw_local_guard guard;
@@ -135,15 +145,19 @@ Test(version, inference_tensors_have_none_and_are_written_in_inference_mode_only
     cr_expect_not_null(strstr(err.text, "inference mode"));
     cr_expect_eq(kw_tensor_copy(tensor, tensor, NULL), KW_NOT_SUPPORTED);
     KWT_OK(kw_local_inference_mode(true, &guard));
+    uint64_t bytes = kwi_memory_bytes();
     KWT_OK(kw_tensor_bump_version(tensor, NULL));
     KWT_OK(kw_tensor_copy(tensor, tensor, NULL));
+    cr_expect_eq(kwi_memory_bytes(), bytes, "there is no counter");
     cr_expect_eq(kw_tensor_version(tensor, &version, NULL), KW_NOT_SUPPORTED);
     kw_local_restore(&guard);
     kw_tensor_release(tensor);
+    kwt_expect_bytes();
 }
 
 Test(version, normal_tensors_count_in_inference_mode_too)
 {
+    kwt_count_bytes();
     kw_tensor *tensor = kwt_numbered(4);
     kw_tensor *view = NULL;
     kw_local_guard guard;
@@ -156,25 +170,30 @@ Test(version, normal_tensors_count_in_inference_mode_too)
     cr_expect_eq(kwt_version(tensor), 2);
     kw_tensor_release(view);
     kw_tensor_release(tensor);
+    kwt_expect_bytes();
 }
 
 Test(version, views_of_inference_tensors_are_inference_tensors_wherever_they_are_made)
 {
+    kwt_count_bytes();
     kw_tensor *tensor = inference_tensor();
     kw_tensor *made[3] = {NULL};
     KWT_OK(kw_tensor_alias(tensor, &made[0], NULL));
     KWT_OK(kw_tensor_detach(tensor, &made[1], NULL));
     KWT_OK(kw_tensor_data_alias(tensor, &made[2], NULL));
+    cr_expect_eq(kwt_figures().extra_count, 0, "and none has a counter");
     for (int i = 0; i < 3; i++) {
         cr_expect(kw_tensor_is_inference(made[i]), "%d", i);
         cr_expect_eq(kw_tensor_bump_version(made[i], NULL), KW_NOT_SUPPORTED);
         kw_tensor_release(made[i]);
     }
     kw_tensor_release(tensor);
+    kwt_expect_bytes();
 }
 
 Test(version, the_thread_decides_whether_a_copy_is_an_inference_tensor)
 {
+    kwt_count_bytes();
     kw_tensor *normal = kwt_tensor(KWT_SIZES(4), 1);
     kw_tensor *inference = inference_tensor();
     kw_tensor *copy = NULL;
@@ -190,10 +209,12 @@ Test(version, the_thread_decides_whether_a_copy_is_an_inference_tensor)
     kw_tensor_release(copy);
     kw_tensor_release(inference);
     kw_tensor_release(normal);
+    kwt_expect_bytes();
 }
 
 Test(version, copies_keep_the_bits_that_say_what_elements_mean)
 {
+    kwt_count_bytes();
     kw_tensor_options options = kwt_options(KWT_SIZES(2), 1);
     options.dtype = KW_DTYPE_COMPLEX64;
     kw_tensor *tensor = kwt_create(&options);
@@ -208,12 +229,14 @@ Test(version, copies_keep_the_bits_that_say_what_elements_mean)
     cr_expect_eq(kw_tensor_copy(copy, tensor, NULL), KW_NOT_SUPPORTED);
     kw_tensor_release(copy);
     kw_tensor_release(tensor);
+    kwt_expect_bytes();
 }
 
 // Other data --------------------------------------------------------------------------------------
 
 Test(version, set_data_takes_all_but_counter_autograd_and_python)
 {
+    kwt_count_bytes();
     kw_tensor *tensor = kwt_numbered(4);
     kw_tensor *view = NULL;
     kw_object *autograd = object();
@@ -248,15 +271,22 @@ Test(version, set_data_takes_all_but_counter_autograd_and_python)
     KWT_OK(kw_tensor_bump_version(tensor, NULL));
     cr_expect_eq(kwt_version(view), 2, "which views from before share");
     cr_expect_eq(*(const int32_t *)kw_tensor_data(view), 0, "as they keep the storage");
+    KWT_OK(kw_tensor_set_data(tensor, view, NULL));
+    cr_expect_null(kw_tensor_backend_metadata(tensor));
+    cr_expect_not(kw_tensor_has_names(tensor));
+    cr_expect_eq(kw_tensor_storage(tensor), kw_tensor_storage(view));
+    cr_expect_eq(kwt_version(tensor), 2);
     kw_tensor_release(source);
     kw_tensor_release(view);
     kw_tensor_release(tensor);
     kw_object_release(autograd);
     kw_object_release(metadata);
+    kwt_expect_bytes();
 }
 
 Test(version, set_data_of_a_tensor_that_was_never_written)
 {
+    kwt_count_bytes();
     kw_tensor *tensor = kwt_numbered(4);
     kw_tensor *view = NULL;
     KWT_OK(kw_tensor_alias(tensor, &view, NULL));
@@ -272,10 +302,12 @@ Test(version, set_data_of_a_tensor_that_was_never_written)
     kw_tensor_release(source);
     kw_tensor_release(view);
     kw_tensor_release(tensor);
+    kwt_expect_bytes();
 }
 
 Test(version, set_data_between_inference_and_normal_tensors)
 {
+    kwt_count_bytes();
     kw_tensor *tensor = inference_tensor();
     kw_tensor *normal = kwt_tensor(KWT_SIZES(4), 1);
     kw_tensor *inference = inference_tensor();
@@ -295,10 +327,12 @@ Test(version, set_data_between_inference_and_normal_tensors)
     kw_tensor_release(inference);
     kw_tensor_release(normal);
     kw_tensor_release(tensor);
+    kwt_expect_bytes();
 }
 
 Test(version, set_data_of_many_dimensions_and_without_storage)
 {
+    kwt_count_bytes();
     kw_tensor *tensor = kwt_numbered(4);
     kw_tensor *source = kwt_tensor(KWT_SIZES(1, 2, 1, 2, 1, 2), 6);
     kw_tensor_options options = kwt_options(KWT_SIZES(2), 1);
@@ -320,4 +354,5 @@ Test(version, set_data_of_many_dimensions_and_without_storage)
     kw_tensor_release(sparse);
     kw_tensor_release(source);
     kw_tensor_release(tensor);
+    kwt_expect_bytes();
 }
