@@ -8,6 +8,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/keyway)
 
 install(TARGETS keyway EXPORT keyway FILE_SET HEADERS FILE_SET cxx_headers)
 install(TARGETS keyway_tensor EXPORT keyway FILE_SET HEADERS)
+install(TARGETS keyway_interp EXPORT keyway FILE_SET HEADERS)
 if(KW_BUILD_CLI)
     file(RELATIVE_PATH library_dir /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
     set_target_properties(keyway_cli PROPERTIES
@@ -30,7 +31,7 @@ install(FILES
 
 # The prefix is relative to the file itself, so that an installed tree can be moved.
 file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-foreach(name IN ITEMS keyway keyway-tensor)
+foreach(name IN ITEMS keyway keyway-tensor keyway-interp)
     configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()

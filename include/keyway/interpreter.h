@@ -121,7 +121,8 @@ typedef struct kw_interpreter_table {
     kw_status (*dispatch)(const kw_interpreter_call *call, void *context);
 
     /// Finds the kernel for the keys and runs it, under the key PythonDispatcher, which is not
-    /// among them. NULL: redispatch to the keys.
+    /// among them. A kernel run by kw_call_boxed_for_key() comes back here with its redispatches;
+    /// of one run by a redispatch the rest of the call does without. NULL: redispatch to the keys.
     kw_status (*python_dispatcher)(const kw_interpreter_call *call, void *context);
 
     /// Runs a function of the interpreter's that serves as a kernel: kw_interpreter_kernel(). NULL:
@@ -207,7 +208,8 @@ typedef struct kw_interpreter_use {
 /// Enters an interpreter: until it is left, it is not shut down. For code of its own that runs
 /// where the table does not bring it: a destructor of a storage, a thread.
 ///
-/// Left on the same thread, in the reverse order.
+/// Left on the same thread, in the reverse order. A thread that is inside may enter again, also
+/// while the interpreter is being shut down.
 ///
 /// @retval KW_INTERPRETER_GONE  it is shut down, or about to be; it is not entered
 /// @threads any; wait-free

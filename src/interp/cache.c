@@ -86,16 +86,16 @@ static bool has_any(const kw_interpreter *interpreter)
     return kwi_u64_load_acquire(&interpreter->kept) != 0; // [pair: interp-kept]
 }
 
-// The object that is kept from then on; NULL: no memory.
-static void *keep(kw_interpreter *interpreter, const kw_operator *op, void *object)
+// The object that is kept from then on; NULL: no memory. `out_is_first`: it is this one, by this
+// call.
+static void *keep(kw_interpreter *interpreter, const kw_operator *op, void *object,
+                  bool *out_is_first)
 {
     kwi_interp_lock();
     uintptr_t kept = interpreter->has_cache ? look(interpreter, op) : 0;
-    if (kept == 0 && put(interpreter, op, object)) {
-        kept = (uintptr_t)object;
-    }
+    *out_is_first = kept == 0 && put(interpreter, op, object);
     kwi_interp_unlock();
-    return (void *)kept;
+    return *out_is_first ? object : (void *)kept;
 }
 
 kw_status kw_interpreter_cache(kw_interpreter *interpreter, const kw_operator *op, void *object,
@@ -110,9 +110,10 @@ kw_status kw_interpreter_cache(kw_interpreter *interpreter, const kw_operator *o
     if (kw_interpreter_enter(interpreter, &use) != KW_OK) {
         return kwi_interp_refuse_gone(interpreter, err);
     }
-    kw_interpreter_retain_object(interpreter, object);
-    void *kept = keep(interpreter, op, object);
-    if (kept != object) {
+    bool is_first;
+    kw_interpreter_retain_object(interpreter, object); // before others can find it
+    void *kept = keep(interpreter, op, object, &is_first);
+    if (!is_first) {
         kw_interpreter_release_object(interpreter, object);
     }
     kw_interpreter_leave(&use);

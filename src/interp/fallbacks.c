@@ -20,7 +20,7 @@ static kw_status run_below(const kw_operator *op, kw_keyset keys, kw_key key, kw
 
 static void end_record(const bool *is_outermost)
 {
-    if (*is_outermost) {
+    if (*is_outermost && !KWI_INTERP_FAULT(RECORD_STAYS)) {
         kwi_interp_self.has_record = false;
     }
 }
@@ -36,11 +36,7 @@ static kw_status run_snapshot(const kw_kernel *self, const kw_operator *op, kw_k
         thread->record = kw_local_capture();
         thread->has_record = true;
     }
-    kw_status status = run_below(op, keys, KW_KEY_PythonTLSSnapshot, frame);
-    if (status != KW_OK && KWI_INTERP_FAULT(RECORD_STAYS)) {
-        is_outermost = false;
-    }
-    return status;
+    return run_below(op, keys, KW_KEY_PythonTLSSnapshot, frame);
 }
 
 static kw_status run_pre_dispatch(const kw_kernel *self, const kw_operator *op, kw_keyset keys,

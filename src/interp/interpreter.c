@@ -6,6 +6,7 @@
 
 #include "interp/interpreter.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include <keyway/allocator.h>
@@ -15,6 +16,15 @@
 
 #ifdef KWI_TESTING
 kwi_interp_fault kwi_interp_fault_now = KWI_INTERP_FAULT_NONE;
+
+bool kwi_interp_waits = false;
+
+void kwi_interp_wait_after_look(void)
+{
+    for (int i = 0; i < 4 && kwi_interp_waits; i++) {
+        (void)sched_yield();
+    }
+}
 #endif
 
 // guard: lock. U3.
@@ -73,3 +83,18 @@ kw_status kwi_interp_refuse_gone(const kw_interpreter *interpreter, kw_error *er
     return kwi_interp_refuse(err, KW_INTERPRETER_GONE, "the interpreter %s is shut down",
                              kw_interpreter_name(interpreter));
 }
+
+#ifdef KWI_TESTING
+void kwi_interp_end_all(void);
+
+// For tests that count bytes: none may be in use.
+void kwi_interp_end_all(void)
+{
+    while (first != NULL) {
+        kw_interpreter *ended = first;
+        first = ended->next;
+        kwi_interp_cache_end(ended);
+        kw_memory_free(ended, sizeof *ended + strlen(ended->name) + 1);
+    }
+}
+#endif

@@ -17,6 +17,7 @@ kw_status kwi_interp_refuse(kw_error *err, kw_status status, const char *format,
     }
     va_list arguments;
     va_start(arguments, format);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is started a line above
     int length = vsnprintf(err->text, sizeof err->text, format, arguments);
     va_end(arguments);
     if (length >= (int)sizeof err->text) {

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: MIT
 
 #include <sched.h>
+#include <stdint.h>
 
 #include <keyway/call.h>
 
@@ -42,13 +43,17 @@ kw_status kw_interpreter_enter(kw_interpreter *interpreter, kw_interpreter_use *
     if (interpreter == NULL || out_use == NULL) {
         return KW_INVALID_ARGUMENT;
     }
+    // Whoever is inside may go further in: it is waited for as it is.
+    bool is_inside = kwi_interp_is_inside(interpreter);
     // A look ahead, so that those who come for ever do not keep a count from falling to zero.
-    if (phase_of(interpreter) != KWI_INTERP_ARMED) {
+    if (!is_inside && phase_of(interpreter) != KWI_INTERP_ARMED) {
         return KW_INTERPRETER_GONE;
     }
+    KWI_INTERP_WAIT_AFTER_LOOK();
     uint32_t shard = shard_here();
     (void)kwi_u64_add_seq_cst(&interpreter->shards[shard].inside, 1); // [pair: interp-use]
-    if (phase_of(interpreter) != KWI_INTERP_ARMED && !KWI_INTERP_FAULT(LOOK_BEFORE_COUNTING)) {
+    if (!is_inside && phase_of(interpreter) != KWI_INTERP_ARMED &&
+        !KWI_INTERP_FAULT(LOOK_BEFORE_COUNTING)) {
         leave_shard(interpreter, shard);
         return KW_INTERPRETER_GONE;
     }

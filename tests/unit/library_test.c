@@ -53,6 +53,23 @@ Test(library, incomplete_arguments_are_refused)
     KWT_OK(kw_library_destroy(NULL, NULL));
 }
 
+Test(library, one_without_registrations_is_discarded)
+{
+    kw_dispatcher *dispatcher = kwt_dispatcher();
+    const kw_library_options options = {.struct_size = sizeof options, .dispatcher = dispatcher};
+    kw_library *library = NULL;
+    KWT_OK(kw_library_discard(NULL, NULL));
+    KWT_OK(kw_library_create(&options, &library, NULL));
+    KWT_OK(kw_library_discard(library, NULL)); // its memory is missed at the end otherwise
+    library = kwt_library(dispatcher, "alpha");
+    kw_registration made = kwt_define(library, "t::f(int a) -> int");
+    kw_error err = KW_ERROR_INIT;
+    KWT_STATUS(KW_BUSY, kw_library_discard(library, &err));
+    KWT_HAS(err.text, "library alpha has 1 registrations");
+    kwt_remove(library, made);
+    (void)kwt_define(library, "t::g(int a) -> int"); // it is open still
+}
+
 Test(library, open_one_is_neither_drained_nor_destroyed)
 {
     kw_library *library = kwt_library(kwt_dispatcher(), "alpha");

@@ -68,8 +68,9 @@ class cell {
     {
         rl::context &c = rl::ctx();
         c.sched();
-        unsigned index = order == rl::mo_relaxed ? c.threadx_->atomic_load_relaxed(words_)
-                                                 : c.threadx_->atomic_load_acquire(words_);
+        unsigned index = order == rl::mo_relaxed   ? c.threadx_->atomic_load_relaxed(words_)
+                         : order == rl::mo_seq_cst ? c.threadx_->atomic_load_seq_cst(words_)
+                                                   : c.threadx_->atomic_load_acquire(words_);
         say("load", values_[index], order, index != newest_index_, info);
         return values_[index];
     }
@@ -86,8 +87,9 @@ class cell {
         rl::thread_info_base *thread = rl::ctx().threadx_;
         set_busy(false);
         unsigned before = newest_index_;
-        put(order == rl::mo_relaxed ? thread->atomic_store_relaxed(words_)
-                                    : thread->atomic_store_release(words_),
+        put(order == rl::mo_relaxed   ? thread->atomic_store_relaxed(words_)
+            : order == rl::mo_seq_cst ? thread->atomic_store_seq_cst(words_)
+                                      : thread->atomic_store_release(words_),
             value);
         set_busy_at(before, true);
         say("store", value, order, false, info);
@@ -100,8 +102,9 @@ class cell {
         rl::context &c = rl::ctx();
         c.sched();
         int before = newest_;
-        put(order == rl::mo_relaxed ? c.threadx_->atomic_rmw_relaxed(words_, seen_before)
-                                    : c.threadx_->atomic_rmw_release(words_, seen_before),
+        put(order == rl::mo_relaxed   ? c.threadx_->atomic_rmw_relaxed(words_, seen_before)
+            : order == rl::mo_seq_cst ? c.threadx_->atomic_rmw_seq_cst(words_, seen_before)
+                                      : c.threadx_->atomic_rmw_release(words_, seen_before),
             before + difference);
         say("add to", newest_, order, false, info);
         return before;

@@ -68,6 +68,13 @@
     X(RELAXED_DETACH, "relaxed-detach", NOBODY)                                                    \
     X(RELAXED_INDEX_PUT, "relaxed-index-put", "names")                                             \
     X(RELAXED_INDEX_GET, "relaxed-index-get", "names")                                             \
+    X(RELAXED_STAY, "relaxed-stay", "shutdown-one")                                                \
+    X(RELAXED_STAY_LOOK, "relaxed-stay-look", "shutdown-one")                                      \
+    X(RELAXED_STAY_END, "relaxed-stay-end", "shutdown-one")                                        \
+    X(RELAXED_STAY_WAKE, "relaxed-stay-wake", "shutdown-one")                                      \
+    X(RELAXED_DISARM, "relaxed-disarm", "shutdown-one")                                            \
+    X(RELAXED_DISARM_LOOK, "relaxed-disarm-look", "shutdown-one")                                  \
+    X(NO_STAY_LOOK, "no-stay-look", "shutdown-one")                                                \
     X(NO_GRACE_PERIOD, "no-grace-period", "call")                                                  \
     X(ANNOUNCE_AFTER_LEAVING, "announce-after-leaving", "call")                                    \
     X(SLOT_BEFORE_DEPTH, "slot-before-depth", "signal")                                            \

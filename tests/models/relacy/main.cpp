@@ -15,6 +15,7 @@
 #include "blocks.hpp"
 #include "calls.hpp"
 #include "faults.hpp"
+#include "interp.hpp"
 #include "words.hpp"
 
 const unsigned NO_BOUND = 1000000;
@@ -62,6 +63,8 @@ static const scenario_facts scenarios[] = {
     {"lease", 3, NO_BOUND, NO_BOUND, make<lease_scenario>},
     {"references", 2, NO_BOUND, NO_BOUND, make<references_scenario>},
     {"names", 2, NO_BOUND, NO_BOUND, make<names_scenario>},
+    {"shutdown-one", 3, 4, 8, make<shutdown_one_scenario>},
+    {"shutdown-two", 3, 4, 8, make<shutdown_two_scenario>},
 };
 const unsigned SCENARIO_COUNT = sizeof scenarios / sizeof *scenarios;
 
