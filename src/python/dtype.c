@@ -36,9 +36,25 @@ PyObject *kwpy_memory_format_new(int64_t format)
     return member(kwpy.memory_formats, format);
 }
 
+// The devices made so far, of small numbers.
+#define INDEX_COUNT 9 // from -1 on
+static PyObject *devices_made[KW_DEVICE_TYPE_COUNT][INDEX_COUNT];
+
 PyObject *kwpy_device_new(kw_device device)
 {
-    return PyObject_CallFunction(kwpy.device, "ii", (int)device.type, (int)device.index);
+    PyObject *made = NULL;
+    PyObject **place = &made;
+    if (device.type >= 0 && device.type < KW_DEVICE_TYPE_COUNT && device.index >= -1 &&
+        device.index < INDEX_COUNT - 1) {
+        place = &devices_made[device.type][device.index + 1];
+    }
+    if (*place == NULL) {
+        *place = PyObject_CallFunction(kwpy.device, "ii", (int)device.type, (int)device.index);
+    }
+    if (place != &made) {
+        Py_XINCREF(*place);
+    }
+    return *place;
 }
 
 // Reads a number below `count`.

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <keyway/snapshot.h>
 #include <keyway/tensor.h>
 
 #include "python/bind.h"
@@ -118,14 +119,35 @@ static bool take_schema(kwpy_operator *self, const char *text)
     return true;
 }
 
-kwpy_schema *kwpy_operator_schema(kwpy_operator *self)
+static bool refresh_schema(kwpy_operator *self, uint64_t version)
 {
     char buffer[SCHEMA_BYTES];
     char *text = schema_text(self->op, buffer);
-    bool done = text != NULL ? take_schema(self, text) : has_last_schema(self);
+    self->schema_version = 0;
+    if (text == NULL) {
+        return has_last_schema(self);
+    }
+    // Making a Schema may give the GIL up to a thread that sees another version.
+    bool done = take_schema(self, text);
+    self->schema_version = done ? version : 0;
     if (text != buffer) {
         free(text);
     }
+    return done;
+}
+
+// A snapshot says which version the thread sees, also under one that somebody else has opened, and
+// keeps it for the length of the look. Without memory for one the schema is looked at each time.
+kwpy_schema *kwpy_operator_schema(kwpy_operator *self)
+{
+    kw_snapshot now;
+    bool is_open = kw_snapshot_open(&now) == KW_OK;
+    bool done = is_open && self->schema != NULL && self->schema_version == now.version;
+    if (!done) {
+        done = refresh_schema(self, is_open ? now.version : 0);
+    }
+    kw_status status = is_open ? kw_snapshot_close(&now) : KW_OK;
+    (void)status; // nothing was opened in between
     if (!done) {
         return NULL;
     }
