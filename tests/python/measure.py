@@ -17,7 +17,7 @@ import support
 from support import helper
 
 np = support.numpy()
-ROUNDS, CALLS = 31, 5000
+ROUNDS, CALLS = 101, 1000
 kept = []  # libraries without references would close themselves
 
 
