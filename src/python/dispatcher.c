@@ -136,15 +136,8 @@ static PyObject *dispatcher_default(PyObject *type, PyObject *unused)
     if (dispatcher == NULL) {
         return kwpy_raise_text(KW_NO_MEMORY, "the default dispatcher could not be made");
     }
-    PyObject *self = kwpy_attached(dispatcher);
-    if (self != NULL) {
-        return self;
-    }
-    self = make((PyTypeObject *)type, dispatcher, true);
-    if (self != NULL && !kwpy_attach(self)) {
-        Py_CLEAR(self);
-    }
-    return self;
+    // It is attached when its tensors are known to be reference tensors.
+    return make((PyTypeObject *)type, dispatcher, true);
 }
 
 static int dispatcher_traverse(PyObject *self, visitproc visit, void *arg)

@@ -26,14 +26,13 @@
 kw_interpreter *kwpy_interpreter(void);
 
 // Gives the dispatcher of a Dispatcher the fallbacks of the keys that Python takes over, in a
-// library of their own. False with an exception.
+// library of their own, unless somebody else has: they serve every interpreter. Its tensors must be
+// reference tensors. Again: nothing happens. False with an exception.
 bool kwpy_attach(PyObject *dispatcher);
 
-// Takes them back, now or when nothing uses them any more: before the Dispatcher ends.
+// Takes them back, now or when nothing uses them any more: before the Dispatcher ends. Those of the
+// default dispatcher stay.
 void kwpy_detach(PyObject *dispatcher);
-
-// The Dispatcher of a dispatcher that is attached, a new reference; NULL without an exception.
-PyObject *kwpy_attached(const kw_dispatcher *dispatcher);
 
 // The one Operator of a handle, of whatever Dispatcher that is attached. A new reference; NULL with
 // an exception.

@@ -15,7 +15,7 @@
 typedef struct attachment {
     struct attachment *next;
     PyObject *dispatcher; // borrowed
-    kw_library *library;  // NULL: another thread is making it
+    kw_library *library;  // NULL: somebody else's serves, or this one is being made
 } attachment;
 
 // guard: thread, the one that holds the GIL.
@@ -42,11 +42,14 @@ bool kwpy_attach(PyObject *dispatcher)
 {
     kw_error err = KW_ERROR_INIT;
     kw_dispatcher *target = ((kwpy_dispatcher *)dispatcher)->dispatcher;
+    if (*find(dispatcher) != NULL) {
+        return true;
+    }
     attachment *made = calloc(1, sizeof *made);
     if (made == NULL) {
         return PyErr_NoMemory() != NULL;
     }
-    // Before the GIL is given up: of two threads that make the default one's, the second finds it.
+    // Before the GIL is given up: of two threads that come here the second finds it.
     *made = (attachment){.next = attachments, .dispatcher = dispatcher};
     attachments = made;
     kw_library *library = NULL;
@@ -55,7 +58,7 @@ bool kwpy_attach(PyObject *dispatcher)
     status = kw_interpreter_fallbacks(target, NULL, &library, &err);
     Py_END_ALLOW_THREADS;
     made->library = library;
-    if (status != KW_OK) {
+    if (status != KW_OK && status != KW_DUPLICATE_FALLBACK) {
         take_off(made);
         return kwpy_raise(status, &err) != NULL;
     }
@@ -71,18 +74,10 @@ void kwpy_detach(PyObject *dispatcher)
     kw_library *library = ending->library;
     take_off(ending);
     // When Python has ended, threads that go on calling get to hear that, not that a kernel lacks.
-    if (kw_interpreter_is_armed(kwpy_interpreter())) {
+    if (library != NULL && !((kwpy_dispatcher *)dispatcher)->is_default &&
+        kw_interpreter_is_armed(kwpy_interpreter())) {
         kwpy_leaving_put_library(library, NULL);
     }
-}
-
-PyObject *kwpy_attached(const kw_dispatcher *dispatcher)
-{
-    attachment *here = attachments;
-    while (here != NULL && ((kwpy_dispatcher *)here->dispatcher)->dispatcher != dispatcher) {
-        here = here->next;
-    }
-    return here != NULL ? Py_NewRef(here->dispatcher) : NULL;
 }
 
 // Whether the operator is one of this dispatcher's, which an operator cannot be asked; -1 with an

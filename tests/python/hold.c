@@ -248,6 +248,26 @@ static kw_status same(const kw_kernel *self, const kw_operator *op, kw_keyset ke
     return kw_value_own(&frame->args[0], kw_operator_tensor_type(op), &frame->returns[0], NULL);
 }
 
+static kw_keyset no_keys(const void *tensor)
+{
+    (void)tensor;
+    return kw_keyset_empty();
+}
+
+// claim_default() -> int: the status of a library of other tensors in the default dispatcher
+static kw_status claim_default(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
+                               kw_frame *frame)
+{
+    const kw_tensor_type type = {.struct_size = sizeof type, .name = "others", .keys = no_keys};
+    const kw_library_options options = {.struct_size = sizeof options, .tensor_type = &type};
+    kw_library *library = NULL; // stays for the rest of the process
+    (void)self;
+    (void)op;
+    (void)keys;
+    frame->returns[0] = kw_value_int(kw_library_create(&options, &library, NULL));
+    return KW_OK;
+}
+
 // served() -> int: calls that each thread of the storm has made
 static kw_status served(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
                         kw_frame *frame)
@@ -270,6 +290,7 @@ static const struct {
     {"hold::churn(bool goes) -> ()", "hold::churn", churn},
     {"hold::storm(str op, Tensor x) -> ()", "hold::storm", storm_begin},
     {"hold::served() -> int", "hold::served", served},
+    {"hold::claim_default() -> int", "hold::claim_default", claim_default},
     {"hold::same(Tensor x) -> Tensor", "hold::same", same},
 };
 

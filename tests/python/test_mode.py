@@ -6,6 +6,8 @@
 
 import gc
 import os
+import subprocess
+import sys
 import threading
 import unittest
 import weakref
@@ -222,6 +224,34 @@ class Modes(Case):
                     os._exit(0 if right else 1)
             self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
         self.assertEqual(notes, [])
+
+
+class DefaultDispatcher(unittest.TestCase):
+    """The process's dispatcher, whose tensors may be somebody else's until Python calls."""
+
+    def test_modes_see_its_operators(self):
+        with kw.Library('mode_default') as library:
+            library.define('f(Tensor x) -> Tensor')
+            library.impl('f', 'CPU', lambda x: x)
+            with Noting() as mode:
+                kw.default.ops.mode_default.f(kw.empty((1,)))
+        self.assertEqual(mode.notes, [('mode', 'mode_default::f')])
+
+    def test_looking_at_it_does_not_name_the_type_of_its_tensors(self):
+        program = """if True:
+            import os
+            import keyway as kw
+            kw.default.operators()
+            dispatcher = kw.Dispatcher()
+            plugin = dispatcher.load_plugin(os.environ['PYTHON_TEST_OBJECTS'] + '/python_hold.so')
+            print(dispatcher.ops.hold.claim_default(), kw.default.operators())
+            try:
+                kw.Library('mine')
+            except kw.Error as error:
+                print(error.name)
+        """
+        done = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr), ('0 []\nKW_TENSOR_TYPE_MISMATCH\n', ''))
 
 
 class Resolver(Case):
