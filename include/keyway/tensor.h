@@ -53,6 +53,7 @@ typedef struct kw_tensor_options {
     uint8_t dtype;        // a kw_dtype_code
     uint8_t layout;       // a kw_layout_code
     uint8_t inference;    // a kw_inference_code
+    bool metadata_only;   // no storage is made: the tensor stands for something else
     kw_device device;
     const int64_t *strides; // in elements, `dim` of them; copied. NULL: contiguous
     int64_t storage_offset; // in elements

@@ -10,13 +10,14 @@ The C library Keyway for Python: docs/python.md of the project has the whole sto
 import atexit as _atexit
 
 from . import _keyway
+from ._dispatch import DispatchMode, no_python_dispatch, python_dispatcher, resolve
 from ._dtype import Device, DType, Layout, MemoryFormat
 from ._error import *  # noqa: F403
 from ._error import make_error as _make_error
 from ._key import Key, KeySet
 from ._keyway import (
     Generator, Guard, KernelHandle, Object, Schema, SharedSnapshot, Snapshot, Tensor, __version__,
-    asarray, backlog_limits, claim_backend, empty, from_buffer, from_dlpack, is_excluded,
+    asarray, backlog_limits, claim_backend, current_modes, empty, from_buffer, from_dlpack, is_excluded,
     is_included, local_sets, plugins, reap_plugins, reclaim, rename_backend, startup, statistics,
     undefined, version,
 )
@@ -42,12 +43,13 @@ _keyway._bind(
     make_error=_make_error, Error=Error, Key=Key, dtypes=tuple(DType), layouts=tuple(Layout),
     memory_formats=tuple(MemoryFormat), Device=Device, fallthrough=fallthrough, Argument=Argument,
     TableRow=TableRow, RegistrationRow=RegistrationRow, Event=Event, Observation=Observation,
-    PluginInfo=PluginInfo, PluginItem=PluginItem,
+    PluginInfo=PluginInfo, PluginItem=PluginItem, resolve=resolve,
 )
 globals().update(DType.__members__)
 
 # Before Python goes down no call may reach a kernel of it any more.
 _atexit.register(_keyway._end)
+_atexit.register(_keyway._disarm)
 
 
 def __getattr__(name):

@@ -6,6 +6,7 @@
 
 import enum
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, overload
 
@@ -601,5 +602,11 @@ class DispatchMode:
     def __exit__(self, *exc: Any) -> None: ...
 
 def no_python_dispatch() -> Guard: ...  # neither subclasses nor modes
-def python_dispatcher() -> Guard: ...  # the key PythonDispatcher: Python resolves and calls
 def current_modes() -> list[DispatchMode]: ...  # of the thread, the top one last
+
+# Lets resolver(op, keys, args, kwargs) have every call of the thread, through the key
+# PythonDispatcher: it finds the kernel for the keys and calls it. Without one, resolve() does.
+def python_dispatcher(
+        resolver: Callable[[Operator, KeySet, tuple[Any, ...], dict[str, Any]], Any] | None = ...,
+) -> AbstractContextManager[Any]: ...
+def resolve(op: Operator, keys: KeySet, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...

@@ -103,7 +103,7 @@ static Py_ssize_t *shape_of(const kw_tensor *tensor, Py_ssize_t item_bytes)
 
 int kwpy_tensor_get_buffer(PyObject *self, Py_buffer *view, int flags)
 {
-    kw_tensor *tensor = ((kwpy_tensor *)self)->tensor;
+    kw_tensor *tensor = kwpy_tensor_get(self);
     view->obj = NULL;
     const char *why = obstacle(tensor, flags);
     if (why != NULL) {

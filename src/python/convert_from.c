@@ -201,7 +201,7 @@ bool kwpy_tensor_value_from(kwpy_conversion *conversion, PyObject *object, const
                             kw_value *out_value)
 {
     if (kwpy_tensor_check(object)) {
-        *out_value = kw_value_tensor(((kwpy_tensor *)object)->tensor);
+        *out_value = kw_value_tensor(kwpy_tensor_get(object));
         return true;
     }
     if (object == Py_None && conversion->allows_absent) {

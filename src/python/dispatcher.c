@@ -12,6 +12,7 @@
 
 #include "python/collect.h"
 #include "python/error.h"
+#include "python/interpreter.h"
 #include "python/key.h"
 #include "python/leaving.h"
 #include "python/module.h"
@@ -119,6 +120,8 @@ static PyObject *dispatcher_make(PyTypeObject *type, PyObject *args, PyObject *k
     PyObject *self = make(type, dispatcher, false);
     if (self == NULL) {
         kwpy_leaving_put_dispatcher(dispatcher);
+    } else if (!bare && !kwpy_attach(self)) {
+        Py_CLEAR(self);
     }
     return self;
 }
@@ -133,6 +136,7 @@ static PyObject *dispatcher_default(PyObject *type, PyObject *unused)
     if (dispatcher == NULL) {
         return kwpy_raise_text(KW_NO_MEMORY, "the default dispatcher could not be made");
     }
+    // It is attached when its tensors are known to be reference tensors.
     return make((PyTypeObject *)type, dispatcher, true);
 }
 
@@ -184,6 +188,7 @@ static void dispatcher_end(PyObject *self)
 static void dispatcher_free(PyObject *self)
 {
     PyObject_GC_UnTrack(self);
+    kwpy_detach(self); // before the GIL is given up: nobody may find it any more
     dispatcher_end(self);
     (void)dispatcher_clear(self);
     if (!dispatcher_of(self)->is_default) {

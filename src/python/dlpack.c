@@ -112,7 +112,7 @@ PyObject *kwpy_tensor_dlpack_device(PyObject *self, PyObject *unused)
     (void)unused;
     int32_t type = 0;
     int32_t id = 0;
-    if (!device_numbers(((kwpy_tensor *)self)->tensor, &type, &id)) {
+    if (!device_numbers(kwpy_tensor_get(self), &type, &id)) {
         return NULL;
     }
     return Py_BuildValue("(ii)", (int)type, (int)id);
@@ -157,7 +157,7 @@ PyObject *kwpy_tensor_dlpack(PyObject *self, PyObject *args, PyObject *kwargs)
                                      &version, &device, &wants_copy)) {
         return NULL;
     }
-    kw_tensor *tensor = ((kwpy_tensor *)self)->tensor;
+    kw_tensor *tensor = kwpy_tensor_get(self);
     if (!agrees(tensor, stream, device, wants_copy)) {
         return NULL;
     }
@@ -345,7 +345,7 @@ bool kwpy_tensor_can(PyObject *object)
 kw_tensor *kwpy_tensor_from(PyObject *object)
 {
     if (kwpy_tensor_check(object)) {
-        kw_tensor *tensor = ((kwpy_tensor *)object)->tensor;
+        kw_tensor *tensor = kwpy_tensor_get(object);
         kw_tensor_retain(tensor);
         return tensor;
     }

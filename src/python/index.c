@@ -165,7 +165,7 @@ static kw_tensor *view_of(kw_tensor *tensor, PyObject *index)
 
 PyObject *kwpy_tensor_get_item(PyObject *self, PyObject *index)
 {
-    kw_tensor *view = view_of(((kwpy_tensor *)self)->tensor, index);
+    kw_tensor *view = view_of(kwpy_tensor_get(self), index);
     return view != NULL ? kwpy_tensor_wrap(view) : NULL;
 }
 
@@ -202,7 +202,7 @@ int kwpy_tensor_set_item(PyObject *self, PyObject *index, PyObject *value)
         PyErr_SetString(PyExc_TypeError, "elements of a tensor cannot be deleted");
         return -1;
     }
-    kw_tensor *tensor = ((kwpy_tensor *)self)->tensor;
+    kw_tensor *tensor = kwpy_tensor_get(self);
     kw_tensor *source = kwpy_tensor_can(value) || !PyNumber_Check(value)
                             ? kwpy_tensor_from(value)
                             : tensor_of_number(value, kw_tensor_dtype(tensor));
@@ -235,7 +235,7 @@ PyObject *kwpy_tensor_to_list(PyObject *self, PyObject *unused)
 PyObject *kwpy_tensor_item(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    kw_tensor *tensor = ((kwpy_tensor *)self)->tensor;
+    kw_tensor *tensor = kwpy_tensor_get(self);
     if (kw_tensor_is_symbolic(tensor) || kw_tensor_numel(tensor) != 1) {
         return PyErr_Format(PyExc_ValueError, "a tensor of one element is needed, not %R", self);
     }

@@ -75,6 +75,7 @@ static const binding bindings[] = {
     {"Observation", &kwpy.observation},
     {"PluginInfo", &kwpy.plugin_info},
     {"PluginItem", &kwpy.plugin_item},
+    {"resolve", &kwpy.resolve},
 };
 
 static PyObject *bind(PyObject *module, PyObject *args, PyObject *kwargs)
@@ -112,7 +113,8 @@ static bool add_all(PyObject *module)
            kwpy_object_add(module) && kwpy_schema_add(module) && kwpy_operator_add(module) &&
            kwpy_handle_add(module) && kwpy_dispatcher_add(module) && kwpy_library_add(module) &&
            kwpy_transaction_add(module) && kwpy_plugin_add(module) && kwpy_snapshot_add(module) &&
-           kwpy_local_add(module) && kwpy_process_add(module);
+           kwpy_local_add(module) && kwpy_process_add(module) && kwpy_interpreter_add(module) &&
+           kwpy_mode_add(module);
 }
 
 PyMODINIT_FUNC PyInit__keyway(void); // found by its name

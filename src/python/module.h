@@ -47,6 +47,7 @@ typedef struct kwpy_state {
     PyObject *observation;
     PyObject *plugin_info;
     PyObject *plugin_item;
+    PyObject *resolve; // (op, keys, args, kwargs) -> result
 } kwpy_state;
 
 extern kwpy_state kwpy;
@@ -83,5 +84,7 @@ bool kwpy_plugin_add(PyObject *module);
 bool kwpy_snapshot_add(PyObject *module);
 bool kwpy_local_add(PyObject *module);
 bool kwpy_process_add(PyObject *module);
+bool kwpy_interpreter_add(PyObject *module);
+bool kwpy_mode_add(PyObject *module);
 
 #endif // KWI_PYTHON_MODULE_H

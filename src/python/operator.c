@@ -21,6 +21,7 @@
 #include "python/bind.h"
 #include "python/dispatcher.h"
 #include "python/error.h"
+#include "python/interpreter.h"
 #include "python/key.h"
 #include "python/module.h"
 
@@ -173,8 +174,10 @@ bool kwpy_operator_is_ours(kwpy_operator *self)
                               (unsigned)ours->version);
         return false;
     }
-    self->is_ours = true;
-    return true;
+    // Before the default dispatcher's tensors are known, nothing of Python's may name their type.
+    self->is_ours =
+        !((kwpy_dispatcher *)self->dispatcher)->is_default || kwpy_attach(self->dispatcher);
+    return self->is_ours;
 }
 
 // Runs a bound call without the GIL.

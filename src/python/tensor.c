@@ -14,10 +14,11 @@
 #include "python/error.h"
 #include "python/key.h"
 #include "python/module.h"
+#include "python/subclass.h"
 
 static kw_tensor *tensor_of(PyObject *self)
 {
-    return ((kwpy_tensor *)self)->tensor;
+    return kwpy_tensor_get(self);
 }
 
 bool kwpy_tensor_check(PyObject *object)
@@ -37,23 +38,32 @@ kw_tensor *kwpy_tensor_of(PyObject *object)
 
 PyObject *kwpy_tensor_wrap(kw_tensor *take_tensor)
 {
-    PyObject *self = PyType_GenericAlloc(kwpy.tensor, 0);
+    PyObject *self = kwpy_identity_find(take_tensor);
+    if (self != NULL) {
+        return self;
+    }
+    self = PyType_GenericAlloc(kwpy.tensor, 0);
     if (self == NULL) {
         kw_tensor_release(take_tensor);
         return NULL;
     }
     ((kwpy_tensor *)self)->tensor = take_tensor;
+    if (!kwpy_identity_bind(self)) {
+        Py_CLEAR(self);
+    }
     return self;
 }
 
 static void tensor_free(PyObject *self)
 {
-    kwpy_tensor *object = (kwpy_tensor *)self;
-    if (object->weakrefs != NULL) {
+    // An instance of a subclass has been asked before its attributes went.
+    if (Py_TYPE(self) == kwpy.tensor && kwpy_identity_survives(self)) {
+        return;
+    }
+    if (((kwpy_tensor *)self)->weakrefs != NULL) {
         PyObject_ClearWeakRefs(self);
     }
-    kw_tensor_release(object->tensor);
-    object->tensor = NULL;
+    kwpy_identity_end(self);
     kwpy_type_free(self);
 }
 
@@ -379,6 +389,7 @@ static PyGetSetDef properties[] = {
 };
 
 static PyMethodDef all_methods[48];
+static PyMethodDef with_subclass[52];
 
 static PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(kwpy_tensor, weakrefs), READONLY, NULL},
@@ -389,10 +400,11 @@ static PyType_Slot slots[] = {
     {Py_tp_doc, KWPY_TEXT("A reference tensor: metadata over shared memory.")},
     {Py_tp_new, KWPY_SLOT(tensor_make)},
     {Py_tp_dealloc, KWPY_SLOT(tensor_free)},
+    {Py_tp_finalize, KWPY_SLOT(kwpy_identity_finalize)},
     {Py_tp_repr, KWPY_SLOT(tensor_repr)},
     {Py_tp_hash, KWPY_SLOT(tensor_hash)},
     {Py_tp_richcompare, KWPY_SLOT(tensor_compare)},
-    {Py_tp_methods, all_methods},
+    {Py_tp_methods, with_subclass},
     {Py_tp_members, members},
     {Py_tp_getset, properties},
     {Py_nb_bool, KWPY_SLOT(tensor_bool)},
@@ -460,5 +472,7 @@ bool kwpy_tensor_add(PyObject *module)
 {
     return kwpy_methods_join(all_methods, sizeof all_methods / sizeof all_methods[0], methods,
                              kwpy_view_methods) &&
+           kwpy_methods_join(with_subclass, sizeof with_subclass / sizeof with_subclass[0],
+                             all_methods, kwpy_subclass_methods) &&
            kwpy_type_add(module, &spec, &kwpy.tensor) && kwpy_functions_add(module, functions);
 }

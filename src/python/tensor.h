@@ -16,12 +16,23 @@
 
 typedef struct kwpy_tensor {
     PyObject_HEAD kw_tensor
-        *tensor; // one reference; NULL only before it is set and after it is taken
+        *tensor; // one reference, a weak one while lent; NULL before it is set and after its end
     PyObject *weakrefs;
     Py_ssize_t exports; // buffers that are out
+    bool is_lent;       // the tensor owns the object: Note [Object and tensor] in subclass.h
 } kwpy_tensor;
 
 bool kwpy_tensor_check(PyObject *object);
+
+// The tensor of a lent object, which is Python's again.
+kw_tensor *kwpy_identity_settle(PyObject *self);
+
+// The C tensor of an object that is a Tensor, borrowed from it.
+static inline kw_tensor *kwpy_tensor_get(PyObject *self)
+{
+    const kwpy_tensor *object = (const kwpy_tensor *)self;
+    return object->is_lent ? kwpy_identity_settle(self) : object->tensor;
+}
 
 // The C tensor of a Tensor, borrowed from it; NULL with an exception if it is none.
 kw_tensor *kwpy_tensor_of(PyObject *object);

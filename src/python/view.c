@@ -13,7 +13,7 @@
 
 static kw_tensor *tensor_of(PyObject *self)
 {
-    return ((kwpy_tensor *)self)->tensor;
+    return kwpy_tensor_get(self);
 }
 
 // The end of a function that made a tensor.

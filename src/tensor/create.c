@@ -171,7 +171,7 @@ static kw_status make(const kw_tensor_options *options, kw_tensor **out_tensor, 
     status = find_keys(options, &parts.keys, err);
     if (status == KW_OK && options->storage != NULL) {
         status = check_storage(options, under_way.needed_bytes, err);
-    } else if (status == KW_OK && options->layout == KW_LAYOUT_STRIDED) {
+    } else if (status == KW_OK && options->layout == KW_LAYOUT_STRIDED && !options->metadata_only) {
         status = kw_storage_create(under_way.needed_bytes, options->device, &own, err);
         parts.storage = own;
     }

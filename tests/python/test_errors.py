@@ -127,9 +127,9 @@ class TravelTest(unittest.TestCase):
         self.lib.impl("outer", None, lambda x: self.d.ops.t.nothing(x))
         with self.assertRaises(kw.NoKernel) as caught:
             self.d.ops.t.outer(1)
-        self.assertEqual(caught.exception.name, "KW_NO_KERNEL")
+        self.assertEqual(caught.exception.name, "KW_NO_TENSOR_ARGUMENTS")
         status, text = helper().call(self.d.operator("t::outer"), 1)
-        self.assertEqual(status, 22)
+        self.assertEqual(status, 24)
         self.assertTrue(text.startswith("NoKernel: "))
 
     def test_strange_exceptions_travel_too(self):

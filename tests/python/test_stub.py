@@ -25,7 +25,7 @@ ORDINARY = set(dir(type("Empty", (), {}))) | {
 }
 
 # Taking over operators, which a package may be built without.
-TAKING_OVER = {"DispatchMode", "no_python_dispatch", "python_dispatcher", "current_modes",
+TAKING_OVER = {"DispatchMode", "no_python_dispatch", "python_dispatcher", "current_modes", "resolve",
                "__kw_dispatch__", "make_subclass", "make_wrapper"}
 ABSENT = set() if hasattr(kw, "DispatchMode") else TAKING_OVER
 
