@@ -45,8 +45,8 @@ static kw_status write_name(const char *ns, const char *rest, char *buffer, size
                         rest, head_length + rest_length + 1, size);
     }
     if (ns != NULL) {
-        memcpy(buffer, ns, ns_length);
-        memcpy(buffer + ns_length, "::", 2);
+        memcpy(buffer, ns, ns_length + 1);
+        memcpy(buffer + ns_length, "::", sizeof "::");
     }
     memcpy(buffer + head_length, rest, rest_length + 1);
     return KW_OK;

@@ -218,14 +218,17 @@ static kw_status make_definition(kw_library *library, const kw_definition *defin
         const char *rest = kwi_schema_text_of_args(schema);
         size_t bytes = strlen(name) + strlen(rest) + 1;
         char *full = kwi_allocate(bytes);
+        kwi_definition *unnamed = *out_made;
+        if (full == NULL) {
+            (void)kwi_fail_memory(err);
+            return KW_NO_MEMORY;
+        }
         kwi_text text;
-        kwi_text_init(&text, full, full != NULL ? bytes : 0);
+        kwi_text_init(&text, full, bytes);
         kwi_text_add(&text, "%s%s", name, rest);
-        kwi_definition_free(*out_made);
         *out_made = NULL;
-        status = full != NULL
-                     ? kwi_definition_create(&library->owner, full, definition, out_made, err)
-                     : kwi_fail_memory(err);
+        kwi_definition_free(unnamed);
+        status = kwi_definition_create(&library->owner, full, definition, out_made, err);
         kwi_free(full, bytes);
     }
     return status;
