@@ -50,7 +50,7 @@ static bool is_inline(uint32_t dim)
 
 static size_t block_bytes(uint32_t dim)
 {
-    return 2 * dim * sizeof(int64_t);
+    return 2 * (size_t)dim * sizeof(int64_t);
 }
 
 // Contiguous elements have nothing to find out, but where they could be called channels last, too.
