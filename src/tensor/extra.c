@@ -49,7 +49,7 @@ void kwi_extra_end(kw_tensor *tensor)
     }
     kw_object_release(extra->autograd);
     kw_object_release(extra->backend_metadata);
-    kwi_counter_release(extra->counter);
+    kwi_counter_release(kwi_ptr_load_acquire(&extra->counter)); // [pair: tensor-counter]
     kwi_names_free(extra->names);
     kwi_symbols_free(extra->symbols);
     kwi_ptr_store_relaxed(&tensor->extra, NULL);         // relaxed: nobody else knows the tensor

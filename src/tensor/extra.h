@@ -32,6 +32,10 @@ typedef struct kwi_extra {
     // guard: cell. Store: release, once. Load: acquire. [pair: tensor-claim]
     kwi_ptr_cell interpreter;
 
+    // guard: cell. NULL: the storage's. Store: release. Load: acquire. See Note [Version counters].
+    // [pair: tensor-counter]
+    kwi_ptr_cell counter;
+
     // guard: thread. The interpreter's, under its own lock.
     void *object;
     void (*release_object)(kw_interpreter *interpreter, void *object);
@@ -39,7 +43,6 @@ typedef struct kwi_extra {
     // guard: thread, all of them.
     kw_object *autograd;
     kw_object *backend_metadata;
-    kwi_counter *counter; // NULL: the storage's
     kwi_names *names;     // NULL exactly if the tensor has no key Named
     kwi_symbols *symbols; // NULL exactly if the tensor has no flag KWI_TENSOR_SYMBOLIC
     bool owns_object;

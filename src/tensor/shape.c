@@ -128,26 +128,33 @@ void kwi_strides_densify(const int64_t *sizes, const int64_t *strides, uint32_t 
     }
 }
 
+int64_t kwi_stride_around(int64_t size, int64_t stride)
+{
+    int64_t product = 0;
+    return __builtin_mul_overflow(size, stride, &product) ? 1 : product;
+}
+
 bool kwi_shape_reach(const int64_t *sizes, const int64_t *strides, uint32_t dim, int64_t offset,
                      int64_t *out_elements)
 {
     int64_t reach = 0;
-    bool is_empty = false;
+    for (uint32_t i = 0; i < dim; i++) {
+        if (sizes[i] == 0) {
+            *out_elements = 0; // whatever the offset and the other dimensions are
+            return true;
+        }
+    }
     if (__builtin_add_overflow(offset, 1, &reach)) {
         return false;
     }
     for (uint32_t i = 0; i < dim; i++) {
         int64_t steps = 0;
-        if (sizes[i] == 0) {
-            is_empty = true;
-            break;
-        }
         if (__builtin_mul_overflow(sizes[i] - 1, strides[i], &steps) ||
             __builtin_add_overflow(reach, steps, &reach)) {
             return false;
         }
     }
-    *out_elements = is_empty ? 0 : reach;
+    *out_elements = reach;
     return true;
 }
 
@@ -155,6 +162,11 @@ bool kwi_shape_reach_bytes(const int64_t *sizes, const int64_t *strides, uint32_
                            int64_t offset, size_t element_bytes, size_t *out_bytes)
 {
     int64_t elements = 0;
-    return kwi_shape_reach(sizes, strides, dim, offset, &elements) &&
-           !__builtin_mul_overflow((size_t)elements, element_bytes, out_bytes);
+    size_t bytes = 0;
+    if (!kwi_shape_reach(sizes, strides, dim, offset, &elements) ||
+        __builtin_mul_overflow((size_t)elements, element_bytes, &bytes)) {
+        return false;
+    }
+    *out_bytes = bytes;
+    return true;
 }

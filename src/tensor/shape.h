@@ -20,12 +20,12 @@
 #include <keyway/inline/tensor.h>
 
 // Room for any shape, for functions that compute one before a tensor has it.
-typedef struct kwi_shape {
+typedef struct kwi_view_shape {
     uint32_t dim;
     int64_t offset;
     int64_t sizes[KW_TENSOR_DIM_MAX];
     int64_t strides[KW_TENSOR_DIM_MAX];
-} kwi_shape;
+} kwi_view_shape;
 
 // Whether these are sizes: A1 and A2. `*out_count` is their product.
 bool kwi_sizes_count(const int64_t *sizes, uint32_t dim, int64_t *out_count);
@@ -42,6 +42,10 @@ bool kwi_strides_of_format(const int64_t *sizes, uint32_t dim, uint8_t memory_fo
 // repeated elements gets.
 void kwi_strides_densify(const int64_t *sizes, const int64_t *strides, uint32_t dim,
                          int64_t *out_strides);
+
+// The stride that a dimension of size 1 gets further out than another one: its size times its
+// stride, or 1 where that does not fit. It is never multiplied with an index other than 0.
+int64_t kwi_stride_around(int64_t size, int64_t stride);
 
 // The flags of contiguity among the bits of kw_tensor.flags, all of KWI_SHAPE_FLAGS.
 uint16_t kwi_shape_flags(const int64_t *sizes, const int64_t *strides, uint32_t dim);
