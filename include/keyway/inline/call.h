@@ -48,14 +48,13 @@
 //             : kw_kernel_refused(handle);
 //     kw_call_end(call, depth);
 //     return KW_LIKELY(status == KW_OK) ? KW_OK : kw_call_failed(handle->op, status);
-
 //
 // Note [Small code]
 //
 // Code compiled with KW_SMALL_CODE defined before this header calls functions of the library where
-// it has the selection of kernels inline otherwise. Wrappers are written the same and behave the
-// same; each is smaller, and each call and redispatch some instructions longer. Both sorts of code
-// may be in one program. docs/performance.md has the figures.
+// it has the beginning of calls and the selection of kernels inline otherwise. Wrappers are written
+// the same and behave the same; each is smaller, and each call and redispatch some instructions
+// longer. Both sorts of code may be in one program. docs/performance.md has the figures.
 
 #ifndef KW_INLINE_CALL_H
 #define KW_INLINE_CALL_H
