@@ -19,10 +19,10 @@
 #ifdef KWI_TESTING
 #define PAUSE_FACTOR 0
 #else
-#define PAUSE_FACTOR 4
+#define PAUSE_FACTOR 5
 #endif
 #define ALONE_NS 1000
-#define PAUSE_LIMIT_NS 200000
+#define PAUSE_LIMIT_NS 100000
 
 // So long others wait for a turn before they take one beside it.
 #define TURN_LIMIT_NS 1000000
