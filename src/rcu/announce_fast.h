@@ -42,7 +42,7 @@ static inline const kwi_block *kwi_announce_newest(kw_thread *thread, size_t dep
     KWI_STEP(LOAD_ROOT, root);
     const kwi_block *block = kwi_ptr_load_acquire(root); // [pair: table-publish]
     KWI_YIELD();
-    kwi_announce_store(thread, (uint32_t)depth, &thread->inside[depth], block);
+    kwi_announce_store(thread, (uint32_t)depth, kwi_thread_slot(thread, depth), block);
     if (KWI_FAULT(ANNOUNCE_UNCHECKED)) {
         return block;
     }

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "base/clock.h"
 #include "base/schedule.h"
 #include "base/yield.h"
 #include "rcu/fence.h"
@@ -81,11 +82,16 @@ bool kwi_section_word_is_inside(const unsigned long *word)
 }
 #endif
 
-static void wait_for_sections(void)
+// Returns what the fence took.
+static uint64_t wait_for_sections(void)
 {
-    if (!kwi_heavy_fence() || is_any_open()) {
+    uint64_t begun_ns = kwi_clock_ns();
+    bool is_fenced = kwi_heavy_fence();
+    uint64_t took_ns = kwi_clock_ns() - begun_ns;
+    if (!is_fenced || is_any_open()) {
         synchronize_rcu();
     }
+    return took_ns;
 }
 
 void kwi_grace_period(void)
@@ -93,8 +99,7 @@ void kwi_grace_period(void)
     if (!KWI_FAULT(NO_GRACE_PERIOD) && !KWI_STEP_WAITS(GRACE, NULL)) {
         kwi_turn turn;
         if (kwi_turn_take(&turn)) {
-            wait_for_sections();
-            kwi_turn_end(&turn);
+            kwi_turn_end(&turn, wait_for_sections());
         }
     }
     KWI_TSAN_GRACE();

@@ -24,12 +24,13 @@
 // A grace period under way.
 typedef struct kwi_turn {
     uint64_t number;
-    uint64_t begun_ns;
 } kwi_turn;
 
 // True: the caller makes a grace period, and then calls kwi_turn_end(). False: another thread has
 // made one since the caller came.
 bool kwi_turn_take(kwi_turn *out_turn);
-void kwi_turn_end(const kwi_turn *turn);
+
+// `fence_ns`: what the heavy fence took.
+void kwi_turn_end(const kwi_turn *turn, uint64_t fence_ns);
 
 #endif // KWI_RCU_TURN_H

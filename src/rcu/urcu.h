@@ -1,4 +1,4 @@
-// liburcu-bp with its read side inline: included by the few files that enter sections themselves.
+// liburcu-bp with its read side inline: included by the file that enters its sections.
 //
 // Layer:   rcu
 // Threads: any.

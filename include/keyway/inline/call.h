@@ -48,14 +48,13 @@
 //             : kw_kernel_refused(handle);
 //     kw_call_end(call, depth);
 //     return KW_LIKELY(status == KW_OK) ? KW_OK : kw_call_failed(handle->op, status);
-
 //
 // Note [Small code]
 //
 // Code compiled with KW_SMALL_CODE defined before this header calls functions of the library where
-// it has the selection of kernels inline otherwise. Wrappers are written the same and behave the
-// same; each is smaller, and each call and redispatch some instructions longer. Both sorts of code
-// may be in one program. docs/performance.md has the figures.
+// it has the beginning of calls and the selection of kernels inline otherwise. Wrappers are written
+// the same and behave the same; each is smaller, and each call and redispatch some instructions
+// longer. Both sorts of code may be in one program. docs/performance.md has the figures.
 
 #ifndef KW_INLINE_CALL_H
 #define KW_INLINE_CALL_H
@@ -136,7 +135,8 @@ static inline kw_call kwi_call_begin_inline(const kw_operator *op)
         uint64_t limit = kwi_u64_load_acquire(call.thread->limit); // [pair: version]
         call.table = (const kw_table *)kwi_ptr_load_acquire(root); // [pair: table-publish]
         kwi_u32_store_release(&call.thread->depth, (uint32_t)call.depth + 1); // [pair: announce]
-        kwi_ptr_store_release(&call.thread->inside[call.depth], call.table);  // [pair: announce]
+        kwi_ptr_store_release(kwi_thread_slot(call.thread, call.depth),
+                              call.table); // [pair: announce]
         kwi_light_fence();
         bool is_newest = kwi_ptr_load_acquire(root) == call.table; // [pair: table-publish]
         if (KW_LIKELY(is_newest) && KW_LIKELY(call.table->block.version <= limit)) {
@@ -229,7 +229,7 @@ static inline const kw_table *kw_redispatch_table(const kw_operator *op)
     if (KW_UNLIKELY(top >= KWI_INSIDE_COUNT)) {
         return kw_redispatch_table_deep(op); // outside every call, or deeper than the block
     }
-    const kw_table *table = (const kw_table *)kwi_ptr_load_relaxed(&thread->inside[top]);
+    const kw_table *table = (const kw_table *)kwi_ptr_load_relaxed(kwi_thread_slot(thread, top));
     return KW_LIKELY(table->block.owner == op) ? table : NULL;
 #endif
 }

@@ -9,6 +9,7 @@
 #ifndef KW_INLINE_THREAD_H
 #define KW_INLINE_THREAD_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <keyway/export.h>
@@ -55,6 +56,13 @@ typedef struct kw_thread {
     // guard: thread. The local exclude set as it was set, for queries and capture.
     uint64_t excluded;
 } kw_thread;
+
+/// The place of an announcement in the block, in the form that costs compilers no addition.
+static inline kwi_ptr_cell *kwi_thread_slot(const kw_thread *thread, size_t index)
+{
+    uintptr_t base = (uintptr_t)thread + index * sizeof(kwi_ptr_cell);
+    return (kwi_ptr_cell *)(base + offsetof(kw_thread, inside));
+}
 
 // The calling thread's block. initial-exec: one load at a constant offset from the thread pointer.
 extern __thread kw_thread *kwi_thread_self __attribute__((tls_model("initial-exec"))) KW_API;

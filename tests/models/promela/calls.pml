@@ -149,7 +149,8 @@ inline call_check(operator, level)
 }
 
 // A thread of which every call takes the plain form.
-#define IS_PLAIN (SCENARIO(PLAIN) || (SCENARIO(CALL) && me == 1))
+#define IS_PLAIN                                                                                   \
+    (SCENARIO(PLAIN) || (SCENARIO(CALL) && me == 1) || (SCENARIO(EVERYTHING) && me == 0))
 
 inline call_begin(operator, level)
 {

@@ -37,16 +37,16 @@ template <class S> scenario *make(void *memory, machine *on)
 }
 
 static const scenario_facts scenarios[] = {
-    {"call", 2, 7, NO_BOUND, make<call_scenario>},
+    {"call", 2, 5, NO_BOUND, make<call_scenario>},
     {"slot", 2, 4, NO_BOUND, make<slot_scenario>},
     {"nested", 2, 3, 5, make<nested_scenario>},
-    {"instant", 2, 6, 10, make<instant_scenario>},
-    {"snapshot", 2, 6, NO_BOUND, make<snapshot_scenario>},
-    {"reopen", 2, 5, 7, make<reopen_scenario>},
-    {"middle", 2, 5, 7, make<middle_scenario>},
+    {"instant", 2, 5, 8, make<instant_scenario>},
+    {"snapshot", 2, 4, NO_BOUND, make<snapshot_scenario>},
+    {"reopen", 2, 4, 6, make<reopen_scenario>},
+    {"middle", 2, 4, 6, make<middle_scenario>},
     {"writers", 3, 2, 3, make<writers_scenario>},
-    {"thread-end", 2, 7, NO_BOUND, make<thread_end_scenario>},
-    {"thread-end-pinned", 2, 6, NO_BOUND, make<thread_end_pinned_scenario>},
+    {"thread-end", 2, 5, NO_BOUND, make<thread_end_scenario>},
+    {"thread-end-pinned", 2, 4, NO_BOUND, make<thread_end_pinned_scenario>},
     {"signal", 2, 3, 5, make<signal_scenario>},
     {"inner-snapshot", 2, NO_BOUND, NO_BOUND, make<inner_snapshot_scenario>},
     {"handover", 2, 6, NO_BOUND, make<handover_scenario>},
