@@ -130,8 +130,9 @@ static bool bind_rest(kwpy_bound *bound, const char *op_name, kwpy_schema *schem
         PyObject *object =
             left > 0 ? PyDict_GetItemWithError(kwargs, PyTuple_GetItem(schema->names, i)) : NULL;
         if (object == NULL) {
-            if (PyErr_Occurred() || (!kwpy_schema_has_default(schema, i) && left > 0 &&
-                                     has_unknown_keyword(op_name, schema, kwargs)) ||
+            if (PyErr_Occurred() ||
+                (!kwpy_schema_has_default(schema, i) && left > 0 &&
+                 has_unknown_keyword(op_name, schema, kwargs)) ||
                 !take_default(bound, op_name, schema, i)) {
                 return false;
             }

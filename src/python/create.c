@@ -60,9 +60,8 @@ static bool read_shape(const wish_list *wish, kwpy_creation *out)
 static bool read_all(const wish_list *wish, kwpy_creation *out)
 {
     kw_tensor_options *options = &out->options;
-    *options = (kw_tensor_options){.struct_size = sizeof *options,
-                                   .dtype = KW_DTYPE_FLOAT32,
-                                   .device = {KW_DEVICE_CPU, -1}};
+    *options = (kw_tensor_options){
+        .struct_size = sizeof *options, .dtype = KW_DTYPE_FLOAT32, .device = {KW_DEVICE_CPU, -1}};
     if (is_given(wish->inference)) {
         int inference = PyObject_IsTrue(wish->inference);
         options->inference = inference > 0 ? KW_INFERENCE_ALWAYS : KW_INFERENCE_NEVER;

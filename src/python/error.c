@@ -145,9 +145,8 @@ static PyObject *sentence_of(PyObject *exception)
         const char *format = PyUnicode_GetLength(text) > 0 ? "%U: %.200U" : "%U";
         sentence = PyUnicode_FromFormat(format, name, text);
     }
-    PyObject *bytes = sentence != NULL
-                          ? PyUnicode_AsEncodedString(sentence, "utf-8", "backslashreplace")
-                          : NULL;
+    PyObject *bytes =
+        sentence != NULL ? PyUnicode_AsEncodedString(sentence, "utf-8", "backslashreplace") : NULL;
     Py_XDECREF(name);
     Py_XDECREF(text);
     Py_XDECREF(sentence);
@@ -188,7 +187,8 @@ kw_status kwpy_fail(void)
     if (sentence != NULL) {
         keep(exception, sentence);
     }
-    (void)kw_fail(status, "%s", sentence != NULL ? PyBytes_AsString(sentence) : "a Python exception");
+    (void)kw_fail(status, "%s",
+                  sentence != NULL ? PyBytes_AsString(sentence) : "a Python exception");
     Py_XDECREF(sentence);
     Py_XDECREF(type);
     Py_DECREF(exception);

@@ -15,10 +15,10 @@
 
 typedef struct kwpy_operator {
     PyObject_HEAD const kw_operator *op;
-    PyObject *dispatcher; // one reference: the handle is valid as long as it
-    kwpy_schema *schema;  // of the last call; NULL: none yet
+    PyObject *dispatcher;    // one reference: the handle is valid as long as it
+    kwpy_schema *schema;     // of the last call; NULL: none yet
     uint64_t schema_version; // that it is of; 0: not known
-    bool is_ours;         // the dispatcher's tensors are known to be reference tensors
+    bool is_ours;            // the dispatcher's tensors are known to be reference tensors
 } kwpy_operator;
 
 bool kwpy_operator_check(PyObject *object);

@@ -53,7 +53,11 @@ kw_status helper_call(const kw_operator *op, int64_t argument, int64_t *out_resu
 // A C kernel around an operator.
 typedef struct layer {
     const kw_operator *inner;
-    enum { PASS = 0, FAIL = 1, FORGIVE = 2 } mode;
+    enum {
+        PASS = 0,
+        FAIL = 1,
+        FORGIVE = 2
+    } mode;
 } layer;
 
 static kw_status run_layer(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
@@ -73,8 +77,7 @@ static kw_status run_layer(const kw_kernel *self, const kw_operator *op, kw_keys
     return KW_OK;
 }
 
-static const kw_library_options *options_for(kw_dispatcher *dispatcher,
-                                             kw_library_options *options)
+static const kw_library_options *options_for(kw_dispatcher *dispatcher, kw_library_options *options)
 {
     *options = (kw_library_options){.struct_size = sizeof *options,
                                     .dispatcher = dispatcher,

@@ -28,10 +28,10 @@ static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transac
     kw_kernel_descriptor kernel = KW_UNBOXED("i>i", number);
     host = api;
     kw_status status = api->transaction_define(tx, library, &definition, NULL, err);
-    return status == KW_OK ? api->transaction_impl(tx, library, "number",
-                                                   KW_KEY_CompositeExplicitAutograd, &kernel, NULL,
-                                                   err)
-                           : status;
+    return status == KW_OK
+               ? api->transaction_impl(tx, library, "number", KW_KEY_CompositeExplicitAutograd,
+                                       &kernel, NULL, err)
+               : status;
 }
 
 static kw_status self_test(const kw_plugin_api *api, kw_dispatcher *dispatcher, const char *op,
@@ -48,6 +48,6 @@ static kw_status self_test(const kw_plugin_api *api, kw_dispatcher *dispatcher, 
 }
 
 KW_PLUGIN = {
-    KW_PLUGIN_ALONE, .name = "number", .version = VERSION,
+    KW_PLUGIN_ALONE, .name = "number",  .version = VERSION,
     .start = start,  .ns = "py_plugin", .self_test = self_test,
 };
