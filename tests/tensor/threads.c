@@ -22,7 +22,7 @@
 
 enum {
     THREADS = 4,
-    ROUNDS = 6000,
+    ROUNDS = 4000,
     THINGS = 32
 };
 
