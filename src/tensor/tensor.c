@@ -36,9 +36,10 @@ kw_tensor *kw_tensor_undefined(void)
     return &undefined;
 }
 
+// By its address: flags may be changed by one thread while others count references.
 bool kw_tensor_is_defined(const kw_tensor *tensor)
 {
-    return (tensor->flags & KWI_TENSOR_STATIC) == 0;
+    return tensor != &undefined;
 }
 
 // Making ----------------------------------------------------------------------------------------
