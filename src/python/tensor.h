@@ -15,8 +15,8 @@
 #include "python/python.h"
 
 typedef struct kwpy_tensor {
-    PyObject_HEAD kw_tensor
-        *tensor; // one reference; NULL only before it is set and after it is taken
+    PyObject base;
+    kw_tensor *tensor; // one reference; NULL only before it is set and after it is taken
     PyObject *weakrefs;
     Py_ssize_t exports; // buffers that are out
 } kwpy_tensor;
