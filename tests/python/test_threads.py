@@ -125,7 +125,7 @@ class WaitTest(unittest.TestCase):
             thread = threading.Thread(target=helper().call, args=(d.operator("w::f"), 1))
             thread.start()
             self.assertTrue(entered.wait(60))
-            threading.Timer(0.02, leave.set).start()
+            threading.Timer(0.08, leave.set).start()
             return lib, thread
 
         lib, thread = hold()
