@@ -17,6 +17,7 @@
 #include "python/leaving.h"
 #include "python/module.h"
 #include "python/operator.h"
+#include "python/wait.h"
 
 static kwpy_dispatcher *dispatcher_of(PyObject *self)
 {
@@ -222,9 +223,15 @@ static PyObject *dispatcher_wait(PyObject *self, PyObject *args)
     const kw_operator *op = NULL;
     kw_error err = KW_ERROR_INIT;
     kw_status status = KW_OK;
-    Py_BEGIN_ALLOW_THREADS;
-    status = kw_operator_wait(dispatcher_of(self)->dispatcher, name, timeout_ns, &op, &err);
-    Py_END_ALLOW_THREADS;
+    kwpy_wait wait = kwpy_wait_begin(timeout_ns);
+    do {
+        Py_BEGIN_ALLOW_THREADS;
+        status = kw_operator_wait(dispatcher_of(self)->dispatcher, name, wait.slice_ns, &op, &err);
+        Py_END_ALLOW_THREADS;
+    } while ((status == KW_NOT_FOUND || status == KW_OPERATOR_UNDEFINED) && kwpy_wait_again(&wait));
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
     return status == KW_OK ? kwpy_dispatcher_operator(self, op) : kwpy_raise(status, &err);
 }
 

@@ -25,7 +25,8 @@ typedef struct kwpy_callback {
 } kwpy_callback;
 
 typedef struct kwpy_dispatcher {
-    PyObject_HEAD kw_dispatcher *dispatcher;
+    PyObject base;
+    kw_dispatcher *dispatcher;
     PyObject *operators; // from addresses to Operators
     kwpy_callback *callbacks;
     bool is_default;

@@ -12,7 +12,8 @@
 #define TEXT_BYTES 8192
 
 typedef struct keyset_object {
-    PyObject_HEAD kw_keyset keys; // guard: immutable
+    PyObject base;
+    kw_keyset keys; // guard: immutable
 } keyset_object;
 
 static kw_keyset keys_of(PyObject *object)

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "python/gate.h"
+
 kwpy_state kwpy;
 
 bool kwpy_type_add(PyObject *module, PyType_Spec *spec, PyTypeObject **out_type)
@@ -82,6 +84,13 @@ static PyObject *bind(PyObject *module, PyObject *args, PyObject *kwargs)
 {
     (void)module;
     (void)args;
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+        return PyErr_Format(PyExc_ImportError,
+                            "keyway serves the main interpreter of a process only");
+    }
+    if (kwpy_gate_is_closed()) {
+        return PyErr_Format(PyExc_ImportError, "keyway does not serve Python after its end");
+    }
     for (size_t i = 0; i < sizeof bindings / sizeof bindings[0]; i++) {
         PyObject *object = kwargs != NULL ? PyDict_GetItemString(kwargs, bindings[i].name) : NULL;
         if (object == NULL) {

@@ -111,6 +111,23 @@ p = d.load_plugin(support.plugin(1))
 kw.default
 """)
 
+    def test_subinterpreter_is_refused(self):
+        self.run_program("""
+try:
+    import _xxsubinterpreters as interpreters
+except ImportError:
+    sys.exit()
+one = interpreters.create()
+try:
+    interpreters.run_string(one, "import keyway")
+except interpreters.RunFailedError as error:
+    assert "main interpreter" in str(error), error
+else:
+    raise AssertionError("it was let in")
+assert f(1) == 1
+interpreters.destroy(one)
+""")
+
     def test_exception_at_the_end_is_shown_and_no_more(self):
         done = subprocess.run([sys.executable, "-c", PRELUDE + """
 @lib.impl("f")
