@@ -28,6 +28,8 @@ class Error(Exception):
     name: str  # such as "KW_NOT_FOUND"
     text: str  # one sentence, with the chain of operators it came through
     position: int | None  # the byte of a parsed text that is wrong
+    @property
+    def chain(self) -> tuple[str, ...]: ...  # the operators it came through, innermost first
     def __init__(self, status: int, text: str = ..., position: int | None = ...) -> None: ...
 
 class InvalidArgument(Error, ValueError): ...

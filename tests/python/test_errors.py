@@ -101,8 +101,14 @@ class TravelTest(unittest.TestCase):
 
     def test_layer_that_fails_by_itself_is_not_taken_for_the_exception(self):
         outer = self.layer("outer", self.inner, helper().FAIL)
-        with self.assertRaisesRegex(kw.KernelFailed, "the C layer gave up; in `t::outer`"):
+        with self.assertRaisesRegex(kw.KernelFailed, "the C layer gave up; in `t::outer`") as caught:
             outer(-1)
+        self.assertEqual(caught.exception.chain, ("t::outer",))
+        outermost = self.layer("outermost", outer)
+        with self.assertRaises(kw.KernelFailed) as caught:
+            outermost(-1)
+        self.assertEqual(caught.exception.chain, ("t::outer", "t::outermost"))
+        self.assertEqual(kw.Error(5, "no `name` here").chain, ())
 
     def test_forgiven_exception_is_forgotten(self):
         outer = self.layer("outer", self.inner, helper().FORGIVE)

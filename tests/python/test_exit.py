@@ -1,4 +1,4 @@
-# The end of Python: whatever still calls, holds or waits, the process ends in good order.
+# Processes: Python ends in good order whatever calls, holds or waits; who is refused at its door.
 #
 # Layer:   test
 # Threads: Python's and C's, in processes of their own.
@@ -109,6 +109,19 @@ tx = d.transaction()
 tx.impl(lib, "f", None, lambda x: 1)
 p = d.load_plugin(support.plugin(1))
 kw.default
+""")
+
+    def test_dispatcher_of_other_tensors_is_refused(self):
+        # The process's dispatcher, so in a process of its own.
+        self.run_program("""
+assert helper().other_tensors() == 0
+for use in (lambda: kw.Library("x"), lambda: kw.default.ops.other.f(1)):
+    try:
+        use()
+    except kw.RegistrationError as error:
+        assert error.name == "KW_TENSOR_TYPE_MISMATCH" and "other" in error.text, error.text
+    else:
+        raise AssertionError("it was let in")
 """)
 
     def test_subinterpreter_is_refused(self):
