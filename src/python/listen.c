@@ -30,8 +30,7 @@ kwpy_callback *kwpy_callback_new(PyObject *dispatcher, PyObject *first, PyObject
     kwpy_callback **list = &((kwpy_dispatcher *)dispatcher)->callbacks;
     Py_XINCREF(first);
     Py_XINCREF(second);
-    *callback = (kwpy_callback){
-        .next = *list, .link = list, .first = first, .second = second, .dispatcher = dispatcher};
+    *callback = (kwpy_callback){.next = *list, .link = list, .first = first, .second = second};
     if (callback->next != NULL) {
         callback->next->link = &callback->next;
     }

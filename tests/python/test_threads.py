@@ -219,6 +219,25 @@ class WaitTest(unittest.TestCase):
         self.assertEqual([t.size for t in seen[0][0]], list(range(100)))
         self.assertEqual(seen[0][1], list(range(100)))
 
+    def test_tensor_in_a_call_is_in_use(self):
+        d = kw.Dispatcher()
+        library = helper().mul(d, "w::mul(Tensor a, Tensor b) -> Tensor")
+        t = kw.empty(4, dtype="float64")
+        caught = []
+
+        def resize(observation):
+            try:
+                t.resize_(1000000)
+            except kw.Busy as error:
+                caught.append(error)
+
+        # An observer that wants no arguments runs inside the call and makes no objects of them.
+        with d.observe(resize):
+            d.ops.w.mul(t, t)
+        self.assertEqual(len(caught), 1)
+        self.assertEqual(t.resize_(8).shape, (8,))
+        self.assertEqual(helper().library_end(library), 0)
+
     def test_destructor_runs_on_a_thread_python_never_saw(self):
         d = kw.Dispatcher()
         lib = kw.Library("w", dispatcher=d)
