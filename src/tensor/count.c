@@ -35,7 +35,7 @@ void (*kwi_tensor_step)(const kw_tensor *tensor);
 
 static bool is_counted(const kw_tensor *tensor)
 {
-    return tensor != NULL && kw_tensor_is_defined(tensor);
+    return tensor != NULL && tensor != &kwi_undefined;
 }
 
 void kw_tensor_retain(kw_tensor *tensor)

@@ -72,7 +72,7 @@ static kw_status check_address(const void *data, uint64_t byte_offset, size_t by
         return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
                                "the structure has elements and no data pointer");
     }
-    if (__builtin_add_overflow((uintptr_t)data, byte_offset, &begin) ||
+    if (byte_offset > PTRDIFF_MAX || __builtin_add_overflow((uintptr_t)data, byte_offset, &begin) ||
         __builtin_add_overflow(begin, bytes, &end)) {
         return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
                                "%zu bytes from byte %" PRIu64 " on do not lie behind the data "

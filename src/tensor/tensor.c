@@ -23,7 +23,7 @@ const unsigned char kwi_tensor_layout_1 = KW_TENSOR_LAYOUT;
 #define NO_DTYPE UINT8_MAX
 
 // Never freed, never counted, never changed. Its counts say that somebody has it.
-static kw_tensor undefined = {
+kw_tensor kwi_undefined = {
     .keys = UNDEFINED_KEYS,
     .counts = {KWI_TENSOR_ONLY_ONE},
     .dtype = NO_DTYPE,
@@ -33,12 +33,13 @@ static kw_tensor undefined = {
 
 kw_tensor *kw_tensor_undefined(void)
 {
-    return &undefined;
+    return &kwi_undefined;
 }
 
+// By its address: flags may be changed by one thread while others count references.
 bool kw_tensor_is_defined(const kw_tensor *tensor)
 {
-    return (tensor->flags & KWI_TENSOR_STATIC) == 0;
+    return tensor != &kwi_undefined;
 }
 
 // Making ----------------------------------------------------------------------------------------
@@ -50,7 +51,7 @@ static bool is_inline(uint32_t dim)
 
 static size_t block_bytes(uint32_t dim)
 {
-    return 2 * dim * sizeof(int64_t);
+    return 2 * (size_t)dim * sizeof(int64_t);
 }
 
 // Contiguous elements have nothing to find out, but where they could be called channels last, too.

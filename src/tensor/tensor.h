@@ -40,6 +40,9 @@ kwi_geometry kwi_tensor_shape(const kw_tensor *tensor);
 // nothing is changed; five dimensions or fewer need no memory.
 kw_status kwi_tensor_set_shape(kw_tensor *tensor, const kwi_geometry *shape, kw_error *err);
 
+// What kw_tensor_undefined() returns; for counting, which must not read what a thread may change.
+extern kw_tensor kwi_undefined;
+
 // Ends everything but the body, when the last strong reference has gone.
 void kwi_tensor_end_contents(kw_tensor *tensor);
 

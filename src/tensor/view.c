@@ -26,11 +26,12 @@ kw_status kwi_view_begin(const kw_tensor *tensor, const void *place, kwi_view_sh
     }
     if (kw_tensor_is_symbolic(tensor)) {
         return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                               "the shape is symbolic; what it gives is for a kernel to say");
+                               "the shape is symbolic: what it gives is for a kernel to say");
     }
     if (tensor->storage == NULL) {
         return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                               "a tensor of layout %s has no storage: it has no strides to change",
+                               "the tensor, of layout %s, has no storage: what it stands for is "
+                               "for a kernel to say",
                                kw_layout_name(tensor->layout));
     }
     out_shape->dim = tensor->dim;

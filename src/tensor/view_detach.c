@@ -4,6 +4,8 @@
 // Threads: as tensor_view.h says.
 // SPDX-License-Identifier: MIT
 
+#include <string.h>
+
 #include <keyway/tensor_view.h>
 
 #include "tensor/extra.h"
@@ -122,18 +124,23 @@ kw_status kw_tensor_data_alias(kw_tensor *tensor, kw_tensor **out, kw_error *err
 
 // Other data ------------------------------------------------------------------------------------
 
+// Field by field: other threads may count references meanwhile.
 void kwi_view_swap_shapes(kw_tensor *a, kw_tensor *b)
 {
     const uint16_t of_shape = KWI_SHAPE_FLAGS | KWI_TENSOR_SYMBOLIC;
-    const kw_tensor before = *a;
+    unsigned char shape[sizeof a->shape];
+    uint8_t dim = a->dim;
+    int64_t offset = a->offset;
+    uint16_t flags = a->flags;
+    memcpy(shape, &a->shape, sizeof shape);
     a->shape = b->shape;
     a->dim = b->dim;
     a->offset = b->offset;
     a->flags = (uint16_t)((a->flags & ~of_shape) | (b->flags & of_shape));
-    b->shape = before.shape;
-    b->dim = before.dim;
-    b->offset = before.offset;
-    b->flags = (uint16_t)((b->flags & ~of_shape) | (before.flags & of_shape));
+    memcpy(&b->shape, shape, sizeof shape);
+    b->dim = dim;
+    b->offset = offset;
+    b->flags = (uint16_t)((b->flags & ~of_shape) | (flags & of_shape));
 }
 
 // Makes the tensor keep its counter when it gets another storage.

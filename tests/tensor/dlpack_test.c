@@ -252,6 +252,12 @@ Test(dlpack, types_and_devices_that_are_not_known_are_refused)
     REFUSED(KW_INVALID_ARGUMENT, s->device = ((kwi_dl_device){KWI_DL_CUDA, 128}), "index is 128");
 }
 
+static void set_place(kwi_dl_tensor *tensor, uintptr_t address, uint64_t byte_offset)
+{
+    tensor->data = (void *)address;
+    tensor->byte_offset = byte_offset;
+}
+
 Test(dlpack, sizes_strides_and_pointers_that_cannot_be_are_refused)
 {
     REFUSED(KW_INVALID_ARGUMENT, s->ndim = -1, "-1 dimensions");
@@ -265,8 +271,9 @@ Test(dlpack, sizes_strides_and_pointers_that_cannot_be_are_refused)
     REFUSED(KW_INVALID_ARGUMENT, strides[0] = HUGE_SIZE / 4, "63 bits");
     REFUSED(KW_INVALID_ARGUMENT, s->data = NULL, "no data pointer");
     REFUSED(KW_INVALID_ARGUMENT, s->byte_offset = UINT64_MAX - 3, "addresses end");
-    REFUSED(KW_INVALID_ARGUMENT, s->byte_offset = UINTPTR_MAX - (uintptr_t)memory - 15, "48 bytes",
-            "addresses end");
+    REFUSED(KW_INVALID_ARGUMENT, s->byte_offset = UINT64_C(1) << 63, "addresses end");
+    REFUSED(KW_INVALID_ARGUMENT, set_place(s, UINTPTR_MAX / 2 + 1, UINTPTR_MAX / 2 - 15),
+            "48 bytes", "addresses end");
     REFUSED(KW_INVALID_ARGUMENT, s->byte_offset = 2, "2 bytes beside a multiple of 4", "copy");
     REFUSED(KW_INVALID_ARGUMENT, s->data = (char *)memory + 1, "1 bytes beside");
     kw_tensor *tensor = NULL;

@@ -14,9 +14,9 @@
 
 enum {
     THREADS = 3,
-    FORKS = 60,
+    FORKS = 30,
     KEPT = 100,
-    MADE = 20000
+    MADE = 9000
 };
 
 static kw_tensor *make(void)

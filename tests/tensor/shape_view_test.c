@@ -447,3 +447,17 @@ Test(shape_view, as_strided_stays_within_the_storage)
     cr_expect_eq(as_strided(&shape, LIST(2), LIST(1), -1, 1, 9, &err), KW_INVALID_ARGUMENT);
     cr_expect_str_eq(err.text, "the offset is -1, which is negative");
 }
+
+Test(shape_view, long_lists_are_cut_in_texts)
+{
+    int64_t sizes[KW_TENSOR_DIM_MAX];
+    kwi_view_shape shape = {0};
+    kw_error err = KW_ERROR_INIT;
+    for (int i = 0; i < KW_TENSOR_DIM_MAX; i++) {
+        sizes[i] = i == 0 ? 1 : 1000000;
+    }
+    const kw_int_list list = {sizes, KW_TENSOR_DIM_MAX};
+    cr_expect_eq(kwi_shape_expand(&shape, list, &err), KW_INVALID_ARGUMENT);
+    cr_expect_not_null(strstr(err.text, "[1, 1000000, 1000000"), "%s", err.text);
+    cr_expect_not_null(strstr(err.text, "1000000, ...]"), "%s", err.text);
+}

@@ -47,7 +47,7 @@ static void step(kw_tensor **tensor, kw_tensor *next)
 static void link_one(kw_tensor **tensor, kwt_places *places, uint64_t *state)
 {
     uint32_t dim = kw_tensor_dim(*tensor);
-    int64_t which = kwt_random_below(state, dim > 0 ? 6 : 2);
+    int64_t which = kwt_random_below(state, dim > 0 ? 8 : 2);
     int64_t at = kwt_random_below(state, dim > 0 ? dim : 1);
     kw_tensor *next = NULL;
     if (which == 0 || (which == 1 && dim > 5)) {
@@ -64,6 +64,13 @@ static void link_one(kw_tensor **tensor, kwt_places *places, uint64_t *state)
         int64_t length = places->sizes[at] - start;
         KWT_OK(kw_tensor_slice(*tensor, at, start, KW_SLICE_END, 2, &next, NULL));
         kwt_places_slice(places, (uint32_t)at, start, length, 2);
+    } else if (which == 6) {
+        int64_t length = kwt_random_below(state, places->sizes[at] + 1);
+        KWT_OK(kw_tensor_narrow(*tensor, at, places->sizes[at] - length, length, &next, NULL));
+        kwt_places_slice(places, (uint32_t)at, places->sizes[at] - length, length, 1);
+    } else if (which == 7) {
+        KWT_OK(kw_tensor_squeeze(*tensor, at, &next, NULL));
+        kwt_places_squeeze(places, (uint32_t)at);
     } else if (which == 4) {
         uint32_t dims[KWT_PLACES_DIM];
         for (uint32_t i = 0; i < dim; i++) {
@@ -241,6 +248,7 @@ Test(view, what_has_no_strides_has_no_views)
     cr_expect_not_null(strstr(err.text, "layout sparse"), "%s", err.text);
     cr_expect_eq(kw_tensor_alias(sparse, &view, NULL), KW_NOT_SUPPORTED);
     cr_expect_eq(kw_tensor_clone(sparse, KW_MEMORY_PRESERVE, &view, NULL), KW_NOT_SUPPORTED);
+    cr_expect_eq(kw_tensor_contiguous(sparse, KW_MEMORY_PRESERVE, &view, NULL), KW_NOT_SUPPORTED);
     cr_expect_eq(kw_tensor_copy(sparse, sparse, NULL), KW_NOT_SUPPORTED);
     cr_expect_eq(kw_tensor_resize(sparse, KWT_LIST(1), NULL), KW_NOT_SUPPORTED);
     KWT_OK(kw_tensor_detach(sparse, &view, NULL));
@@ -252,6 +260,10 @@ Test(view, what_has_no_strides_has_no_views)
     cr_expect_neq(kw_tensor_alias(none, &view, NULL), KW_OK);
     cr_expect_neq(kw_tensor_detach(none, &view, NULL), KW_OK);
     cr_expect_neq(kw_tensor_resize(none, KWT_LIST(1), NULL), KW_OK);
+    uint32_t version = 7;
+    cr_expect_neq(kw_tensor_version(none, &version, NULL), KW_OK);
+    cr_expect_neq(kw_tensor_bump_version(none, NULL), KW_OK);
+    cr_expect_eq(version, 7);
     cr_expect_null(view);
 }
 
@@ -360,6 +372,9 @@ Test(view, resizing_what_cannot_grow_changes_nothing)
     cr_expect_arr_eq(kw_tensor_strides(tensor), KWT_SIZES(3, 1), 2 * sizeof(int64_t));
     KWT_OK(kw_tensor_resize(tensor, KWT_LIST(5), NULL));
     cr_expect_eq(kw_tensor_resize(tensor, KWT_LIST(-1), NULL), KW_INVALID_ARGUMENT);
+    const int64_t many[KW_TENSOR_DIM_MAX + 1] = {0};
+    cr_expect_eq(kw_tensor_resize(tensor, (kw_int_list){many, KW_TENSOR_DIM_MAX + 1}, NULL),
+                 KW_INVALID_ARGUMENT);
     cr_expect_eq(kw_tensor_resize(tensor, KWT_LIST(INT64_MAX), NULL), KW_NO_MEMORY);
     cr_expect_eq(kw_tensor_resize(tensor, KWT_LIST(INT64_MAX, 2), NULL), KW_INVALID_ARGUMENT);
     const char *name = "x";

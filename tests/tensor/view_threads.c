@@ -1,5 +1,6 @@
 // Views, versions and DLPack by several threads at once: counters that all of them make at the same
-// time count every write, and a structure is ended once, by whichever thread is last.
+// time count every write, a structure is ended once, by whichever thread is last, and references
+// are counted while one thread changes the tensor.
 //
 // Layer:   test
 // Threads: its own, which meet at a barrier before each round.
@@ -33,6 +34,7 @@ static pthread_barrier_t barrier;
 // What one round is about; made and looked at by the first thread, between the barriers.
 static kw_tensor *tensor;
 static kw_tensor *imported;
+static kw_tensor *changed; // by the first thread
 static struct DLManagedTensor *structure;
 static kwi_u32_cell ended;
 
@@ -89,6 +91,7 @@ static void begin_round(int round)
     kwi_u32_store_relaxed(&ended, 0); // relaxed: the barrier orders it
     tensor = make(round % 2 == 0 ? KW_LAYOUT_STRIDED : KW_LAYOUT_SPARSE);
     CHECK(kw_tensor_from_dlpack(structure, NULL, &imported, NULL) == KW_OK);
+    changed = make(KW_LAYOUT_STRIDED);
     for (int i = 1; i < THREADS; i++) {
         kw_tensor_retain(imported); // each thread gives one back
     }
@@ -100,6 +103,8 @@ static void end_round(void)
     CHECK(kw_tensor_version(tensor, &version, NULL) == KW_OK);
     CHECK(version == THREADS * BUMPS);
     kw_tensor_release(tensor);
+    CHECK(kw_tensor_use_count(changed) == 1 && kw_tensor_numel(changed) == 2 * THREADS * 8);
+    kw_tensor_release(changed);
     CHECK(kwi_u32_load_relaxed(&ended) == 1); // relaxed: the barrier orders it
 }
 
@@ -117,6 +122,24 @@ static void use_import(int64_t index)
     kw_tensor_release(row);
     CHECK(*(float *)managed->dl_tensor.data == (float)index);
     kw_dlpack_delete(managed);
+}
+
+// References to a tensor may be taken and given back at any time.
+static void change(int64_t index)
+{
+    const int64_t larger[] = {2, THREADS, 8};
+    if (index == 0) {
+        CHECK(kw_tensor_set_data(changed, tensor, NULL) == KW_OK);
+        kw_tensor *other = make(KW_LAYOUT_STRIDED);
+        CHECK(kw_tensor_set_data(changed, other, NULL) == KW_OK);
+        CHECK(kw_tensor_resize(changed, (kw_int_list){larger, 3}, NULL) == KW_OK);
+        kw_tensor_release(other);
+        return;
+    }
+    for (int i = 0; i < BUMPS; i++) {
+        kw_tensor_retain(changed);
+        kw_tensor_release(changed);
+    }
 }
 
 static void count(void)
@@ -143,6 +166,7 @@ static void *run(void *argument)
         }
         (void)pthread_barrier_wait(&barrier);
         count();
+        change(index);
         use_import(index);
         (void)pthread_barrier_wait(&barrier);
         if (index == 0) {
