@@ -21,6 +21,7 @@ ORDINARY = set(dir(type("Empty", (), {}))) | {
     "__getstate__", "__slots__", "__annotations__", "__orig_bases__", "__match_args__",
     "__repr__", "__str__", "__reduce__", "__eq__", "__ne__", "__dir__", "__format__", "__ge__",
     "__gt__", "__lt__", "__new__", "__init__", "__xor__", "__rand__", "__ror__", "__rxor__",
+    "__release_buffer__", "__static_attributes__", "__firstlineno__", "__replace__",
     "__rsub__", "__bool__", "__delitem__", "__getattr__", "__iter__", "__getitem__", "__call__", "__del__",
 }
 
