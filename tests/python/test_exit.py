@@ -26,8 +26,8 @@ f = d.operator("e::f")
 class ExitTest(unittest.TestCase):
     def run_program(self, text, times=1, first=""):
         for _ in range(times):
-            done = subprocess.run([sys.executable, "-c", first + PRELUDE + text], capture_output=True,
-                                  text=True, timeout=100)
+            done = subprocess.run([sys.executable, "-c", first + PRELUDE + text],
+                                  capture_output=True, text=True, timeout=100)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout
 
@@ -71,7 +71,8 @@ keep = kw.snapshot().__enter__()  # the kernel stays reachable
 kw._keyway._end()
 print(helper().call(f, 1))
 """)
-        self.assertEqual(out, "(32, 'the kernel is a Python function, and Python has ended; in `e::f`')\n")
+        text = "the kernel is a Python function, and Python has ended; in `e::f`"
+        self.assertEqual(out, f"(32, '{text}')\n")
 
     def test_end_closes_libraries_before_python_goes_down(self):
         # What is registered first runs last: after the package's own.

@@ -108,7 +108,7 @@ class ReplaceTest(unittest.TestCase):
 
 class WaitTest(unittest.TestCase):
     def test_nothing_that_waits_holds_the_gil(self):
-        """Each of these waits for a kernel that needs the GIL; with it held they would never end."""
+        """Each waits for a kernel that needs the GIL; with it held they would never end."""
         d = kw.Dispatcher()
 
         def hold():
