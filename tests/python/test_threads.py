@@ -143,6 +143,38 @@ class WaitTest(unittest.TestCase):
         kw.reclaim()
         self.assertEqual(kw.statistics()["python_leaving_count"], 0)
 
+    def test_writers_of_both_languages_do_not_wait_for_each_other(self):
+        """The writer lock and the GIL are wanted by all of them, in either order."""
+        d = kw.Dispatcher()
+        heard, wrong = [], []
+
+        def of_c(number):
+            library = helper().plain(d, f"c{number}::f(int x) -> int")
+            if not library or helper().library_end(library) != 0:
+                wrong.append(number)
+
+        def of_python(number):
+            with kw.Library(f"p{number}", dispatcher=d) as lib:
+                lib.define("f(int x) -> int")
+                lib.impl("f", None, lambda x: x + number)
+                if d.operator(f"p{number}::f")(1) != 1 + number:
+                    wrong.append(number)
+
+        def repeat(function, number):
+            for _ in range(50):
+                function(number)
+
+        with d.listen(lambda event: heard.append(event.op)):
+            threads = [threading.Thread(target=repeat, args=(function, number))
+                       for number in range(3) for function in (of_c, of_python)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        self.assertEqual(wrong, [])
+        self.assertEqual(d.operators(), [])
+        self.assertEqual(set(heard), {f"{l}{n}::f" for l in "cp" for n in range(3)})
+
     def test_signal_ends_a_wait(self):
         d = kw.Dispatcher()
         lib = kw.Library("w", dispatcher=d)
