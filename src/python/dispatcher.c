@@ -58,22 +58,30 @@ bool kwpy_seconds_from(PyObject *object, uint64_t *out_ns)
     return true;
 }
 
-PyObject *kwpy_dispatcher_operator(PyObject *dispatcher, const kw_operator *op)
+static PyObject *find_or_make(PyObject *dispatcher, PyObject *address, const kw_operator *op)
 {
-    PyObject *address = PyLong_FromVoidPtr((void *)(uintptr_t)op);
-    if (address == NULL) {
-        return NULL;
-    }
     PyObject *operators = dispatcher_of(dispatcher)->operators;
     PyObject *found = PyDict_GetItemWithError(operators, address);
-    Py_XINCREF(found);
-    if (found == NULL && !PyErr_Occurred()) {
-        found = kwpy_operator_new(dispatcher, op);
-        if (found != NULL && PyDict_SetItem(operators, address, found) != 0) {
-            Py_CLEAR(found);
-        }
+    if (found != NULL || PyErr_Occurred()) {
+        Py_XINCREF(found);
+        return found;
     }
-    Py_DECREF(address);
+    found = kwpy_operator_new(dispatcher, op);
+    if (found != NULL && PyDict_SetItem(operators, address, found) != 0) {
+        Py_DECREF(found);
+        return NULL;
+    }
+    return found;
+}
+
+PyObject *kwpy_dispatcher_operator(PyObject *dispatcher, const kw_operator *op)
+{
+    if (dispatcher_of(dispatcher)->operators == NULL) {
+        return kwpy_operator_new(dispatcher, op); // the garbage collector is at it
+    }
+    PyObject *address = PyLong_FromVoidPtr((void *)(uintptr_t)op);
+    PyObject *found = address != NULL ? find_or_make(dispatcher, address, op) : NULL;
+    Py_XDECREF(address);
     return found;
 }
 

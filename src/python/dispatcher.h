@@ -19,7 +19,6 @@ typedef struct kwpy_callback {
     struct kwpy_callback **link; // what points to this one; NULL: no Dispatcher any more
     PyObject *first;             // functions; NULL allowed
     PyObject *second;
-    PyObject *dispatcher; // borrowed: while linked
     uint64_t number;
     bool is_observer;
 } kwpy_callback;

@@ -126,9 +126,10 @@ static bool add_all(PyObject *module)
            kwpy_mode_add(module);
 }
 
-PyMODINIT_FUNC PyInit__keyway(void); // found by its name
+// Python finds it by its name.
+PyMODINIT_FUNC PyInit__keyway(void); // NOLINT(readability-identifier-naming): see above
 
-PyMODINIT_FUNC PyInit__keyway(void)
+PyMODINIT_FUNC PyInit__keyway(void) // NOLINT(readability-identifier-naming): see above
 {
     PyObject *module = PyModule_Create(&definition);
     if (module != NULL && (!add_all(module) ||

@@ -108,7 +108,7 @@ class ReplaceTest(unittest.TestCase):
 
 class WaitTest(unittest.TestCase):
     def test_nothing_that_waits_holds_the_gil(self):
-        """Each of these waits for a kernel that needs the GIL; with it held they would never end."""
+        """Each waits for a kernel that needs the GIL; with it held they would never end."""
         d = kw.Dispatcher()
 
         def hold():
@@ -142,6 +142,38 @@ class WaitTest(unittest.TestCase):
         thread.join()
         kw.reclaim()
         self.assertEqual(kw.statistics()["python_leaving_count"], 0)
+
+    def test_writers_of_both_languages_do_not_wait_for_each_other(self):
+        """The writer lock and the GIL are wanted by all of them, in either order."""
+        d = kw.Dispatcher()
+        heard, wrong = [], []
+
+        def of_c(number):
+            library = helper().plain(d, f"c{number}::f(int x) -> int")
+            if not library or helper().library_end(library) != 0:
+                wrong.append(number)
+
+        def of_python(number):
+            with kw.Library(f"p{number}", dispatcher=d) as lib:
+                lib.define("f(int x) -> int")
+                lib.impl("f", None, lambda x: x + number)
+                if d.operator(f"p{number}::f")(1) != 1 + number:
+                    wrong.append(number)
+
+        def repeat(function, number):
+            for _ in range(50):
+                function(number)
+
+        with d.listen(lambda event: heard.append(event.op)):
+            threads = [threading.Thread(target=repeat, args=(function, number))
+                       for number in range(3) for function in (of_c, of_python)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        self.assertEqual(wrong, [])
+        self.assertEqual(d.operators(), [])
+        self.assertEqual(set(heard), {f"{l}{n}::f" for l in "cp" for n in range(3)})
 
     def test_signal_ends_a_wait(self):
         d = kw.Dispatcher()
@@ -218,6 +250,25 @@ class WaitTest(unittest.TestCase):
             d.ops.w.f(tensors, numbers)
         self.assertEqual([t.size for t in seen[0][0]], list(range(100)))
         self.assertEqual(seen[0][1], list(range(100)))
+
+    def test_tensor_in_a_call_is_in_use(self):
+        d = kw.Dispatcher()
+        library = helper().mul(d, "w::mul(Tensor a, Tensor b) -> Tensor")
+        t = kw.empty(4, dtype="float64")
+        caught = []
+
+        def resize(observation):
+            try:
+                t.resize_(1000000)
+            except kw.Busy as error:
+                caught.append(error)
+
+        # An observer that wants no arguments runs inside the call and makes no objects of them.
+        with d.observe(resize):
+            d.ops.w.mul(t, t)
+        self.assertEqual(len(caught), 1)
+        self.assertEqual(t.resize_(8).shape, (8,))
+        self.assertEqual(helper().library_end(library), 0)
 
     def test_destructor_runs_on_a_thread_python_never_saw(self):
         d = kw.Dispatcher()
