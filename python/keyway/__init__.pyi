@@ -1,7 +1,8 @@
 # The types of the package keyway: what Python programs may use, and the contract of its parts.
 #
 # Layer:   python
-# Threads: objects may be used from any thread. A guard, a mode and a snapshot belong to the thread that entered them.
+# Threads: objects may be used from any thread. A guard, a mode and a snapshot belong to the thread
+#          that entered them.
 # SPDX-License-Identifier: MIT
 
 import enum
@@ -29,6 +30,8 @@ class Error(Exception):
     name: str  # such as "KW_NOT_FOUND"
     text: str  # one sentence, with the chain of operators it came through
     position: int | None  # the byte of a parsed text that is wrong
+    @property
+    def chain(self) -> tuple[str, ...]: ...  # the operators it came through, innermost first
     def __init__(self, status: int, text: str = ..., position: int | None = ...) -> None: ...
 
 class InvalidArgument(Error, ValueError): ...
@@ -87,9 +90,11 @@ class KeySet:
     @staticmethod
     def full() -> KeySet: ...
     @staticmethod
-    def full_after(key: KeyLike, /) -> KeySet: ...  # what a kernel of the key leaves for a redispatch
+    # What a kernel of the key leaves for a redispatch.
+    def full_after(key: KeyLike, /) -> KeySet: ...
     @staticmethod
-    def of_alias(key: KeyLike, /) -> KeySet: ...  # the runtime keys that a registration under it concerns
+    # The runtime keys that a registration under it concerns.
+    def of_alias(key: KeyLike, /) -> KeySet: ...
     def __or__(self, other: KeysLike) -> KeySet: ...
     def __and__(self, other: KeysLike) -> KeySet: ...
     def __xor__(self, other: KeysLike) -> KeySet: ...
@@ -104,7 +109,8 @@ class KeySet:
 KeyLike = Key | str | int
 KeysLike = KeySet | Key | str | Iterable[KeyLike]
 
-def rename_backend(backend: str, name: str, /) -> None: ...  # of PrivateUse1..3, once for the process
+# Of PrivateUse1..3, once for the process.
+def rename_backend(backend: str, name: str, /) -> None: ...
 def claim_backend(name: str, /) -> str: ...  # gives a PrivateUse backend this name, and returns it
 
 # Element types, layouts, devices ----------------------------------------------------------------
@@ -175,7 +181,9 @@ DeviceLike = Device | str | tuple[int, int]
 # Tensors ----------------------------------------------------------------------------------------
 
 class Tensor:
-    """A reference tensor: metadata over shared memory. Two are equal if they stand for the same one.
+    """A reference tensor: metadata over shared memory.
+
+    Two are equal if they stand for the same one.
 
     A subclass that has `__kw_dispatch__` takes over the operators that are called with its
     instances; see `Tensor.__kw_dispatch__`.
@@ -245,7 +253,8 @@ class Tensor:
     def view(self, *shape: Any) -> Tensor: ...
     def reshape(self, *shape: Any) -> Tensor: ...  # a copy where a view cannot be had
     def select(self, dim: int, index: int, /) -> Tensor: ...
-    def slice(self, dim: int, start: int = ..., end: int | None = ..., step: int = ...) -> Tensor: ...
+    def slice(self, dim: int, start: int = ..., end: int | None = ...,
+              step: int = ...) -> Tensor: ...
     def narrow(self, dim: int, start: int, length: int, /) -> Tensor: ...
     def transpose(self, dim0: int, dim1: int, /) -> Tensor: ...
     def permute(self, *dims: Any) -> Tensor: ...
@@ -373,7 +382,7 @@ class KernelHandle:
     def __call__(self, keys: KeysLike, /, *args: Any, **kwargs: Any) -> Any: ...
 
 class OperatorPacket:
-    """All overloads of one name. Calling it takes the overload without a name, or the first that fits."""
+    """All overloads of one name. A call takes the one without a name, or the first that fits."""
 
     @property
     def name(self) -> str: ...  # "ns::name"
@@ -391,7 +400,7 @@ class OperatorNamespace:
 class Operators:
     def __getattr__(self, ns: str) -> OperatorNamespace: ...
 
-# Dispatchers, libraries, transactions ---------------------------------------------------------------
+# Dispatchers, libraries, transactions -----------------------------------------------------------
 
 class Event(NamedTuple):
     kind: str  # "defined", "undefined", "kernel", "fallback", "replaced", ...
@@ -467,18 +476,21 @@ class Library:
     # a decorator that gives the function back. The function gets the arguments in the order of the
     # schema, keyword-only ones by name; with_keyset puts the key set, with_op the operator first.
     @overload
-    def impl(self, op: str | Operator, key: KeyLike | None, function: Callable[..., Any] | Fallthrough,
-             /, *, with_keyset: bool = ..., with_op: bool = ..., schema: str | None = ..., priority: int = ...,
+    def impl(self, op: str | Operator, key: KeyLike | None,
+             function: Callable[..., Any] | Fallthrough, /, *, with_keyset: bool = ...,
+             with_op: bool = ..., schema: str | None = ..., priority: int = ...,
              duplicates: str = ...) -> Registration: ...
     @overload
-    def impl(self, op: str | Operator, key: KeyLike | None = ..., /, *, with_keyset: bool = ..., with_op: bool = ...,
-             schema: str | None = ..., priority: int = ..., duplicates: str = ...) -> Callable[[_F], _F]: ...
-    # A fallback serves every operator: it gets (op, *args, **kwargs), or (keys, op, *args, **kwargs).
+    def impl(self, op: str | Operator, key: KeyLike | None = ..., /, *, with_keyset: bool = ...,
+             with_op: bool = ..., schema: str | None = ..., priority: int = ...,
+             duplicates: str = ...) -> Callable[[_F], _F]: ...
+    # A fallback serves every operator: it gets (op, *args, **kwargs), with_keyset the keys first.
     @overload
     def fallback(self, key: KeyLike | None, function: Callable[..., Any] | Fallthrough, /, *,
                  with_keyset: bool = ...) -> Registration: ...
     @overload
-    def fallback(self, key: KeyLike | None = ..., /, *, with_keyset: bool = ...) -> Callable[[_F], _F]: ...
+    def fallback(self, key: KeyLike | None = ..., /, *,
+                 with_keyset: bool = ...) -> Callable[[_F], _F]: ...
     def close(self) -> None: ...
     def drain(self, timeout: float | None = ..., /) -> None: ...  # seconds; None: for ever; Busy
     def destroy(self) -> None: ...
@@ -487,14 +499,20 @@ class Library:
     def __exit__(self, *exc: Any) -> None: ...  # closes, drains for drain_timeout, destroys
 
 class Transaction:
-    """Changes that become visible at one instant. Leaving the block commits, or aborts on an exception."""
+    """Changes that become visible at one instant.
 
-    def define(self, library: Library, schema: str, /, *, tags: Iterable[str] = ...) -> Registration: ...
+    Leaving the block commits, or aborts on an exception.
+    """
+
+    def define(self, library: Library, schema: str, /, *,
+               tags: Iterable[str] = ...) -> Registration: ...
     def impl(self, library: Library, op: str | Operator, key: KeyLike | None,
-             function: Callable[..., Any] | Fallthrough, /, *, with_keyset: bool = ..., with_op: bool = ...,
-             schema: str | None = ..., priority: int = ..., duplicates: str = ...) -> Registration: ...
-    def fallback(self, library: Library, key: KeyLike | None, function: Callable[..., Any] | Fallthrough,
-                 /, *, with_keyset: bool = ...) -> Registration: ...
+             function: Callable[..., Any] | Fallthrough, /, *, with_keyset: bool = ...,
+             with_op: bool = ..., schema: str | None = ..., priority: int = ...,
+             duplicates: str = ...) -> Registration: ...
+    def fallback(self, library: Library, key: KeyLike | None,
+                 function: Callable[..., Any] | Fallthrough, /, *,
+                 with_keyset: bool = ...) -> Registration: ...
     def remove(self, registration: Registration, /) -> None: ...
     def close(self, library: Library, /) -> None: ...
     def commit(self, *, defer_reclaim: bool = ...) -> int: ...  # the version
@@ -552,7 +570,7 @@ def inspect_plugin(path: str, /) -> tuple[PluginInfo, list[PluginItem]]: ...
 # Snapshots, local sets, the process --------------------------------------------------------------
 
 class Guard:
-    """A state of the calling thread, from __enter__ to __exit__; may be entered again after that."""
+    """A state of the calling thread, from __enter__ to __exit__; may be entered again."""
 
     def __enter__(self) -> Any: ...
     def __exit__(self, exc_type: type[BaseException] | None, exc: BaseException | None,

@@ -24,6 +24,12 @@ class Error(Exception):
         self.text = str(self)
         self.position = position
 
+    @property
+    def chain(self):
+        """The operators that a failure of a call came through, innermost first."""
+        _, _, operators = self.text.rpartition("; in `")
+        return tuple(operators.rstrip("`").split("`, in `")) if operators.endswith("`") else ()
+
     def __reduce__(self):
         return type(self), (self.status, self.text, self.position)
 

@@ -11,6 +11,7 @@
 #include "python/convert.h"
 #include "python/error.h"
 #include "python/module.h"
+#include "python/pack.h"
 #include "python/tensor.h"
 
 // A place in a message: the longest name of an operator, and an argument's.
@@ -24,7 +25,7 @@ static bool prepare(kwpy_bound *bound, uint32_t arg_count, uint32_t return_count
     bound->objects = bound->object_places;
     if (arg_count > KWPY_BOUND_ARGS) {
         args = kwpy_arena_allocate(&bound->arena, arg_count, sizeof *args);
-        bound->objects = kwpy_arena_allocate(&bound->arena, arg_count, sizeof *bound->objects);
+        bound->objects = kwpy_arena_allocate(&bound->arena, arg_count, sizeof(PyObject *));
     }
     if (return_count > KWPY_BOUND_RETURNS) {
         returns = kwpy_arena_allocate(&bound->arena, return_count, sizeof *returns);
@@ -221,10 +222,7 @@ PyObject *kwpy_bound_results(kwpy_bound *bound, const kwpy_schema *schema)
     }
     PyObject *tuple = PyTuple_New((Py_ssize_t)count);
     for (uint32_t i = 0; tuple != NULL && i < count; i++) {
-        PyObject *object = take_result(bound, schema, i);
-        if (object == NULL || PyTuple_SetItem(tuple, (Py_ssize_t)i, object) != 0) {
-            Py_CLEAR(tuple);
-        }
+        kwpy_tuple_put(&tuple, (Py_ssize_t)i, take_result(bound, schema, i));
     }
     if (tuple == NULL) {
         kw_frame_release_returns(&bound->frame, kw_tensor_reference_type());
@@ -246,12 +244,8 @@ static PyObject *keywords_of(const kwpy_schema *schema, const kw_frame *frame)
 {
     PyObject *kwargs = PyDict_New();
     for (uint32_t i = schema->positional_count; kwargs != NULL && i < schema->arg_count; i++) {
-        PyObject *object = argument_object(schema, frame, i);
-        if (object == NULL ||
-            PyDict_SetItem(kwargs, PyTuple_GetItem(schema->names, (Py_ssize_t)i), object) != 0) {
-            Py_CLEAR(kwargs);
-        }
-        Py_XDECREF(object);
+        kwpy_dict_put(&kwargs, PyTuple_GetItem(schema->names, (Py_ssize_t)i),
+                      argument_object(schema, frame, i));
     }
     return kwargs;
 }
@@ -268,21 +262,16 @@ bool kwpy_unbind(const kwpy_schema *schema, const kw_frame *frame, Py_ssize_t fi
     uint32_t positional = schema->is_vararg ? frame->arg_count : schema->positional_count;
     PyObject *args = PyTuple_New(first + (Py_ssize_t)positional);
     for (uint32_t i = 0; args != NULL && i < positional; i++) {
-        PyObject *object = argument_object(schema, frame, i);
-        if (object == NULL || PyTuple_SetItem(args, first + (Py_ssize_t)i, object) != 0) {
-            Py_CLEAR(args);
-        }
+        kwpy_tuple_put(&args, first + (Py_ssize_t)i, argument_object(schema, frame, i));
     }
-    PyObject *kwargs = NULL;
-    if (args != NULL && schema->positional_count < schema->arg_count && !schema->is_vararg) {
-        kwargs = keywords_of(schema, frame);
-        if (kwargs == NULL) {
-            Py_CLEAR(args);
-        }
-    }
+    bool has_keywords = schema->positional_count < schema->arg_count && !schema->is_vararg;
     *out_args = args;
-    *out_kwargs = kwargs;
-    return args != NULL;
+    *out_kwargs = args != NULL && has_keywords ? keywords_of(schema, frame) : NULL;
+    if (args == NULL || (has_keywords && *out_kwargs == NULL)) {
+        Py_XDECREF(args);
+        return false;
+    }
+    return true;
 }
 
 static bool set_return(const char *op_name, const kwpy_schema *schema, kw_frame *frame,

@@ -197,13 +197,17 @@ static bool string_from(kwpy_conversion *conversion, PyObject *object, const kw_
     return true;
 }
 
+// A reference for the length of the call: another thread may want to change the tensor meanwhile,
+// and sees by the count that it is in use.
+static bool take_reference(kwpy_conversion *conversion, kw_tensor *take_tensor, kw_value *out_value)
+{
+    *out_value = kw_value_tensor(take_tensor);
+    return kwpy_arena_take_tensor(conversion->arena, take_tensor);
+}
+
 bool kwpy_tensor_value_from(kwpy_conversion *conversion, PyObject *object, const kw_type *type,
                             kw_value *out_value)
 {
-    if (kwpy_tensor_check(object)) {
-        *out_value = kw_value_tensor(kwpy_tensor_get(object));
-        return true;
-    }
     if (object == Py_None && conversion->allows_absent) {
         *out_value = kw_value_none();
         return true;
@@ -212,11 +216,7 @@ bool kwpy_tensor_value_from(kwpy_conversion *conversion, PyObject *object, const
         return kwpy_misfit(conversion, object, type);
     }
     kw_tensor *tensor = kwpy_tensor_from(object);
-    if (tensor == NULL || !kwpy_arena_take_tensor(conversion->arena, tensor)) {
-        return false;
-    }
-    *out_value = kw_value_tensor(tensor);
-    return true;
+    return tensor != NULL && take_reference(conversion, tensor, out_value);
 }
 
 static bool symbol_from(kwpy_conversion *conversion, PyObject *object, const kw_type *type,

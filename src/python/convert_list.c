@@ -382,7 +382,7 @@ static bool infer_plain(kwpy_conversion *conversion, PyObject *object, kw_value 
         *out = kw_value_int(PyLong_AsLongLongAndOverflow(object, &overflow));
         return overflow == 0 || hold(conversion, object, out);
     } else if (kwpy_tensor_check(object)) {
-        *out = kw_value_tensor(kwpy_tensor_get(object));
+        return kwpy_tensor_value_from(conversion, object, NULL, out);
     } else if (kwpy_object_check(object)) {
         *out = kw_value_object(kwpy_object_of(object));
     } else if (kwpy_generator_check(object)) {

@@ -11,6 +11,7 @@
 #include "python/dtype.h"
 #include "python/module.h"
 #include "python/object.h"
+#include "python/pack.h"
 #include "python/tensor.h"
 
 #define DEPTH_MAX 128
@@ -98,10 +99,7 @@ static PyObject *make_list(const kw_value *value, const kw_type *type, uint32_t 
 {
     PyObject *list = PyList_New((Py_ssize_t)value->count);
     for (uint32_t i = 0; list != NULL && i < value->count; i++) {
-        PyObject *item = element(value, i, type, depth);
-        if (item == NULL || PyList_SetItem(list, (Py_ssize_t)i, item) != 0) {
-            Py_CLEAR(list);
-        }
+        kwpy_list_put(&list, (Py_ssize_t)i, element(value, i, type, depth));
     }
     return list;
 }
@@ -111,10 +109,7 @@ static PyObject *make_tuple(const kw_value *value, const kw_type *type, uint32_t
 {
     PyObject *tuple = PyTuple_New((Py_ssize_t)value->count);
     for (uint32_t i = 0; tuple != NULL && i < value->count; i++) {
-        PyObject *item = element(value, i, type, depth);
-        if (item == NULL || PyTuple_SetItem(tuple, (Py_ssize_t)i, item) != 0) {
-            Py_CLEAR(tuple);
-        }
+        kwpy_tuple_put(&tuple, (Py_ssize_t)i, element(value, i, type, depth));
     }
     return tuple;
 }
@@ -125,12 +120,8 @@ static PyObject *make_dict(const kw_value *value, const kw_type *type, uint32_t 
     PyObject *dict = PyDict_New();
     for (uint32_t i = 0; dict != NULL && i < value->count; i++) {
         PyObject *key = element(value, 2 * i, type, depth);
-        PyObject *item = key != NULL ? element(value, 2 * i + 1, type, depth) : NULL;
-        if (item == NULL || PyDict_SetItem(dict, key, item) != 0) {
-            Py_CLEAR(dict);
-        }
+        kwpy_dict_put(&dict, key, key != NULL ? element(value, 2 * i + 1, type, depth) : NULL);
         Py_XDECREF(key);
-        Py_XDECREF(item);
     }
     return dict;
 }

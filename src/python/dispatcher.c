@@ -17,6 +17,7 @@
 #include "python/leaving.h"
 #include "python/module.h"
 #include "python/operator.h"
+#include "python/wait.h"
 
 static kwpy_dispatcher *dispatcher_of(PyObject *self)
 {
@@ -57,22 +58,30 @@ bool kwpy_seconds_from(PyObject *object, uint64_t *out_ns)
     return true;
 }
 
-PyObject *kwpy_dispatcher_operator(PyObject *dispatcher, const kw_operator *op)
+static PyObject *find_or_make(PyObject *dispatcher, PyObject *address, const kw_operator *op)
 {
-    PyObject *address = PyLong_FromVoidPtr((void *)(uintptr_t)op);
-    if (address == NULL) {
-        return NULL;
-    }
     PyObject *operators = dispatcher_of(dispatcher)->operators;
     PyObject *found = PyDict_GetItemWithError(operators, address);
-    Py_XINCREF(found);
-    if (found == NULL && !PyErr_Occurred()) {
-        found = kwpy_operator_new(dispatcher, op);
-        if (found != NULL && PyDict_SetItem(operators, address, found) != 0) {
-            Py_CLEAR(found);
-        }
+    if (found != NULL || PyErr_Occurred()) {
+        Py_XINCREF(found);
+        return found;
     }
-    Py_DECREF(address);
+    found = kwpy_operator_new(dispatcher, op);
+    if (found != NULL && PyDict_SetItem(operators, address, found) != 0) {
+        Py_DECREF(found);
+        return NULL;
+    }
+    return found;
+}
+
+PyObject *kwpy_dispatcher_operator(PyObject *dispatcher, const kw_operator *op)
+{
+    if (dispatcher_of(dispatcher)->operators == NULL) {
+        return kwpy_operator_new(dispatcher, op); // the garbage collector is at it
+    }
+    PyObject *address = PyLong_FromVoidPtr((void *)(uintptr_t)op);
+    PyObject *found = address != NULL ? find_or_make(dispatcher, address, op) : NULL;
+    Py_XDECREF(address);
     return found;
 }
 
@@ -222,9 +231,15 @@ static PyObject *dispatcher_wait(PyObject *self, PyObject *args)
     const kw_operator *op = NULL;
     kw_error err = KW_ERROR_INIT;
     kw_status status = KW_OK;
-    Py_BEGIN_ALLOW_THREADS;
-    status = kw_operator_wait(dispatcher_of(self)->dispatcher, name, timeout_ns, &op, &err);
-    Py_END_ALLOW_THREADS;
+    kwpy_wait wait = kwpy_wait_begin(timeout_ns);
+    do {
+        Py_BEGIN_ALLOW_THREADS;
+        status = kw_operator_wait(dispatcher_of(self)->dispatcher, name, wait.slice_ns, &op, &err);
+        Py_END_ALLOW_THREADS;
+    } while ((status == KW_NOT_FOUND || status == KW_OPERATOR_UNDEFINED) && kwpy_wait_again(&wait));
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
     return status == KW_OK ? kwpy_dispatcher_operator(self, op) : kwpy_raise(status, &err);
 }
 

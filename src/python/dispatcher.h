@@ -19,13 +19,13 @@ typedef struct kwpy_callback {
     struct kwpy_callback **link; // what points to this one; NULL: no Dispatcher any more
     PyObject *first;             // functions; NULL allowed
     PyObject *second;
-    PyObject *dispatcher; // borrowed: while linked
     uint64_t number;
     bool is_observer;
 } kwpy_callback;
 
 typedef struct kwpy_dispatcher {
-    PyObject_HEAD kw_dispatcher *dispatcher;
+    PyObject base;
+    kw_dispatcher *dispatcher;
     PyObject *operators; // from addresses to Operators
     kwpy_callback *callbacks;
     bool is_default;

@@ -43,6 +43,11 @@ void kwpy_leave(PyGILState_STATE state)
     (void)kwi_u64_sub_release(&gate, 1); // [pair: python-gate]
 }
 
+bool kwpy_gate_is_closed(void)
+{
+    return (kwi_u64_load_relaxed(&gate) & CLOSED) != 0; // relaxed: nothing is read after it
+}
+
 void kwpy_drop(PyObject *object)
 {
     PyGILState_STATE state;

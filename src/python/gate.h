@@ -23,6 +23,9 @@
 bool kwpy_enter(PyGILState_STATE *out_state);
 void kwpy_leave(PyGILState_STATE state);
 
+// Whether Python has ended once.
+bool kwpy_gate_is_closed(void);
+
 // Gives a reference back from any thread.
 void kwpy_drop(PyObject *object);
 

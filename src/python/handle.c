@@ -10,8 +10,9 @@
 #include "python/operator.h"
 
 typedef struct handle_object {
-    PyObject_HEAD kw_kernel_handle handle; // guard: immutable
-    PyObject *op;                          // one reference
+    PyObject base;
+    kw_kernel_handle handle; // guard: immutable
+    PyObject *op;            // one reference
 } handle_object;
 
 static handle_object *handle_of(PyObject *self)

@@ -7,12 +7,14 @@
 #include "python/error.h"
 #include "python/key.h"
 #include "python/module.h"
+#include "python/pack.h"
 
 // The longest text of a set: 137 keys of at most 48 characters.
 #define TEXT_BYTES 8192
 
 typedef struct keyset_object {
-    PyObject_HEAD kw_keyset keys; // guard: immutable
+    PyObject base;
+    kw_keyset keys; // guard: immutable
 } keyset_object;
 
 static kw_keyset keys_of(PyObject *object)
@@ -226,11 +228,7 @@ static PyObject *keyset_iterate(PyObject *self)
     PyObject *list = PyList_New(0);
     kw_keyset_iterator iterator = kw_keyset_iterator_begin(keys_of(self));
     for (kw_key key; list != NULL && kw_keyset_iterator_next(&iterator, &key);) {
-        PyObject *object = kwpy_key_new(key);
-        if (object == NULL || PyList_Append(list, object) != 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(object);
+        kwpy_list_add(&list, kwpy_key_new(key));
     }
     PyObject *result = list != NULL ? PyObject_GetIter(list) : NULL;
     Py_XDECREF(list);
@@ -334,11 +332,7 @@ static PyObject *keyset_backends(PyObject *self, void *closure)
         if (!kw_keyset_has_backend(keys_of(self), (kw_backend)i)) {
             continue;
         }
-        PyObject *name = PyUnicode_FromString(kw_backend_name((kw_backend)i));
-        if (name == NULL || PyList_Append(list, name) != 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(name);
+        kwpy_list_add(&list, PyUnicode_FromString(kw_backend_name((kw_backend)i)));
     }
     PyObject *tuple = list != NULL ? PyList_AsTuple(list) : NULL;
     Py_XDECREF(list);

@@ -15,6 +15,7 @@
 #include "python/leaving.h"
 #include "python/module.h"
 #include "python/register.h"
+#include "python/wait.h"
 
 static kwpy_library *libraries; // guard: the GIL
 
@@ -170,10 +171,16 @@ static PyObject *library_drain(PyObject *self, PyObject *args)
     }
     kw_error err = KW_ERROR_INIT;
     kw_status status = KW_OK;
-    Py_BEGIN_ALLOW_THREADS;
-    status = kw_library_drain(library, timeout_ns, &err);
-    Py_END_ALLOW_THREADS;
+    kwpy_wait wait = kwpy_wait_begin(timeout_ns);
+    do {
+        Py_BEGIN_ALLOW_THREADS;
+        status = kw_library_drain(library, wait.slice_ns, &err);
+        Py_END_ALLOW_THREADS;
+    } while (status == KW_BUSY && kwpy_wait_again(&wait));
     kwpy_library_leave(self);
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
     if (status != KW_OK) {
         return kwpy_raise(status, &err);
     }

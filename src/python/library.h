@@ -15,7 +15,8 @@
 #include "python/python.h"
 
 typedef struct kwpy_library {
-    PyObject_HEAD struct kwpy_library *next; // of all that are alive
+    PyObject base;
+    struct kwpy_library *next; // of all that are alive
     struct kwpy_library **link;
     kw_library *library;  // NULL: destroyed
     PyObject *dispatcher; // a Dispatcher

@@ -16,6 +16,7 @@
 #include "python/key.h"
 #include "python/module.h"
 #include "python/operator.h"
+#include "python/pack.h"
 
 // Records
 // --------------------------------------------------------------------------------------------
@@ -29,8 +30,7 @@ kwpy_callback *kwpy_callback_new(PyObject *dispatcher, PyObject *first, PyObject
     kwpy_callback **list = &((kwpy_dispatcher *)dispatcher)->callbacks;
     Py_XINCREF(first);
     Py_XINCREF(second);
-    *callback = (kwpy_callback){
-        .next = *list, .link = list, .first = first, .second = second, .dispatcher = dispatcher};
+    *callback = (kwpy_callback){.next = *list, .link = list, .first = first, .second = second};
     if (callback->next != NULL) {
         callback->next->link = &callback->next;
     }
@@ -161,10 +161,7 @@ static PyObject *values_new(const kw_value *values, uint32_t count)
     }
     PyObject *tuple = PyTuple_New((Py_ssize_t)count);
     for (uint32_t i = 0; tuple != NULL && i < count; i++) {
-        PyObject *object = kwpy_value_new(&values[i], NULL);
-        if (object == NULL || PyTuple_SetItem(tuple, (Py_ssize_t)i, object) != 0) {
-            Py_CLEAR(tuple);
-        }
+        kwpy_tuple_put(&tuple, (Py_ssize_t)i, kwpy_value_new(&values[i], NULL));
     }
     return tuple;
 }

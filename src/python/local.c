@@ -22,7 +22,8 @@ typedef enum guard_kind {
 } guard_kind;
 
 typedef struct guard_object {
-    PyObject_HEAD int kind;
+    PyObject base;
+    int kind;
     kw_local_state state; // what is wanted
     kw_local_guard guard; // while it is entered
     unsigned long thread; // that entered it

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "python/gate.h"
+
 kwpy_state kwpy;
 
 bool kwpy_type_add(PyObject *module, PyType_Spec *spec, PyTypeObject **out_type)
@@ -82,6 +84,13 @@ static PyObject *bind(PyObject *module, PyObject *args, PyObject *kwargs)
 {
     (void)module;
     (void)args;
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+        return PyErr_Format(PyExc_ImportError,
+                            "keyway serves the main interpreter of a process only");
+    }
+    if (kwpy_gate_is_closed()) {
+        return PyErr_Format(PyExc_ImportError, "keyway does not serve Python after its end");
+    }
     for (size_t i = 0; i < sizeof bindings / sizeof bindings[0]; i++) {
         PyObject *object = kwargs != NULL ? PyDict_GetItemString(kwargs, bindings[i].name) : NULL;
         if (object == NULL) {
@@ -117,9 +126,10 @@ static bool add_all(PyObject *module)
            kwpy_mode_add(module);
 }
 
-PyMODINIT_FUNC PyInit__keyway(void); // found by its name
+// Python finds it by its name.
+PyMODINIT_FUNC PyInit__keyway(void); // NOLINT(readability-identifier-naming): see above
 
-PyMODINIT_FUNC PyInit__keyway(void)
+PyMODINIT_FUNC PyInit__keyway(void) // NOLINT(readability-identifier-naming): see above
 {
     PyObject *module = PyModule_Create(&definition);
     if (module != NULL && (!add_all(module) ||

@@ -15,11 +15,13 @@
 #define TYPE_NAME "python.object"
 
 typedef struct object_object {
-    PyObject_HEAD kw_object *object; // one reference
+    PyObject base;
+    kw_object *object; // one reference
 } object_object;
 
 typedef struct generator_object {
-    PyObject_HEAD PyObject *value;
+    PyObject base;
+    PyObject *value;
     struct generator_object *next; // of those that are alive
 } generator_object;
 

@@ -14,7 +14,8 @@
 #include "python/schema.h"
 
 typedef struct kwpy_operator {
-    PyObject_HEAD const kw_operator *op;
+    PyObject base;
+    const kw_operator *op;
     PyObject *dispatcher;    // one reference: the handle is valid as long as it
     kwpy_schema *schema;     // of the last call; NULL: none yet
     uint64_t schema_version; // that it is of; 0: not known

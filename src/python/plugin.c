@@ -14,11 +14,13 @@
 #include "python/key.h"
 #include "python/leaving.h"
 #include "python/module.h"
+#include "python/wait.h"
 
 typedef struct plugin_object {
-    PyObject_HEAD kw_plugin *plugin; // one lease; NULL: given back
-    PyObject *dispatcher;            // a Dispatcher
-    uint32_t users;                  // threads that use `plugin` without the GIL
+    PyObject base;
+    kw_plugin *plugin;    // one lease; NULL: given back
+    PyObject *dispatcher; // a Dispatcher
+    uint32_t users;       // threads that use `plugin` without the GIL
 } plugin_object;
 
 static plugin_object *plugin_of(PyObject *self)
@@ -179,12 +181,15 @@ static PyObject *plugin_unload(PyObject *self, PyObject *args)
     plugin_of(self)->plugin = NULL; // nobody else begins to use it
     kw_error err = KW_ERROR_INIT;
     kw_status status = KW_OK;
-    Py_BEGIN_ALLOW_THREADS;
-    status = kw_plugin_unload(plugin, timeout_ns, &err);
-    Py_END_ALLOW_THREADS;
+    kwpy_wait wait = kwpy_wait_begin(timeout_ns);
+    do {
+        Py_BEGIN_ALLOW_THREADS;
+        status = kw_plugin_unload(plugin, wait.slice_ns, &err);
+        Py_END_ALLOW_THREADS;
+    } while (status == KW_BUSY && kwpy_wait_again(&wait));
     if (status != KW_OK) {
         plugin_of(self)->plugin = plugin;
-        return kwpy_raise(status, &err);
+        return PyErr_Occurred() ? NULL : kwpy_raise(status, &err);
     }
     kwpy_leaving_reap();
     Py_RETURN_NONE;

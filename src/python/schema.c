@@ -13,6 +13,7 @@
 #include "python/dtype.h"
 #include "python/error.h"
 #include "python/module.h"
+#include "python/pack.h"
 
 // The longest text of a type, of a default, and of a C signature.
 #define TEXT_BYTES 4096
@@ -34,10 +35,10 @@ static PyObject *names_of(const kw_schema *schema)
     PyObject *names = PyTuple_New((Py_ssize_t)count);
     for (uint32_t i = 0; names != NULL && i < count; i++) {
         PyObject *name = text_of(kw_schema_arg(schema, i).name);
-        PyUnicode_InternInPlace(&name);
-        if (name == NULL || PyTuple_SetItem(names, (Py_ssize_t)i, name) != 0) {
-            Py_CLEAR(names);
+        if (name != NULL) {
+            PyUnicode_InternInPlace(&name);
         }
+        kwpy_tuple_put(&names, (Py_ssize_t)i, name);
     }
     return names;
 }
@@ -212,11 +213,9 @@ static PyObject *schema_args(PyObject *self, void *closure)
     uint32_t count = ((kwpy_schema *)self)->arg_count;
     PyObject *tuple = PyTuple_New((Py_ssize_t)count);
     for (uint32_t i = 0; tuple != NULL && i < count; i++) {
-        PyObject *item = row(schema_of(self), kw_schema_arg(schema_of(self), i),
-                             default_text(schema_of(self), i));
-        if (item == NULL || PyTuple_SetItem(tuple, (Py_ssize_t)i, item) != 0) {
-            Py_CLEAR(tuple);
-        }
+        kwpy_tuple_put(&tuple, (Py_ssize_t)i,
+                       row(schema_of(self), kw_schema_arg(schema_of(self), i),
+                           default_text(schema_of(self), i)));
     }
     return tuple;
 }
@@ -228,10 +227,8 @@ static PyObject *schema_returns(PyObject *self, void *closure)
     PyObject *tuple = PyTuple_New((Py_ssize_t)count);
     for (uint32_t i = 0; tuple != NULL && i < count; i++) {
         Py_INCREF(Py_None);
-        PyObject *item = row(schema_of(self), kw_schema_return(schema_of(self), i), Py_None);
-        if (item == NULL || PyTuple_SetItem(tuple, (Py_ssize_t)i, item) != 0) {
-            Py_CLEAR(tuple);
-        }
+        kwpy_tuple_put(&tuple, (Py_ssize_t)i,
+                       row(schema_of(self), kw_schema_return(schema_of(self), i), Py_None));
     }
     return tuple;
 }

@@ -16,11 +16,12 @@
 
 // A Schema. What a call needs of each argument is read once: types and names.
 typedef struct kwpy_schema {
-    PyObject_HEAD kw_schema *schema; // guard: immutable
-    char *text;                      // as it was given
-    PyObject *names;                 // of the arguments, a tuple
-    kw_value *defaults;              // of the arguments, owned, made when first asked for
-    uint64_t defaults_made;          // bit n: argument n
+    PyObject base;
+    kw_schema *schema;      // guard: immutable
+    char *text;             // as it was given
+    PyObject *names;        // of the arguments, a tuple
+    kw_value *defaults;     // of the arguments, owned, made when first asked for
+    uint64_t defaults_made; // bit n: argument n
     uint32_t arg_count;
     uint32_t return_count;
     uint32_t positional_count; // arguments that are not keyword-only

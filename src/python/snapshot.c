@@ -4,7 +4,7 @@
 // Threads: a Snapshot belongs to the thread that entered it; a SharedSnapshot to all.
 // SPDX-License-Identifier: MIT
 
-#include <stdbool.h>
+#include "python/snapshot.h"
 
 #include <keyway/snapshot.h>
 
@@ -12,14 +12,34 @@
 #include "python/module.h"
 
 typedef struct snapshot_object {
-    PyObject_HEAD kw_snapshot snapshot; // while it is open
-    kw_shared_snapshot *shared;         // whose version it opens, one reference; NULL: the newest
+    PyObject base;
+    kw_snapshot snapshot;       // while it is open
+    kw_shared_snapshot *shared; // whose version it opens, one reference; NULL: the newest
     bool is_open;
 } snapshot_object;
 
 typedef struct shared_object {
-    PyObject_HEAD kw_shared_snapshot *shared; // one reference
+    PyObject base;
+    kw_shared_snapshot *shared; // one reference
 } shared_object;
+
+static _Thread_local unsigned open_count;
+
+bool kwpy_snapshot_is_open(void)
+{
+    return open_count > 0;
+}
+
+// Closes a snapshot that is open.
+static kw_status close_open(snapshot_object *object)
+{
+    kw_status status = kw_snapshot_close(&object->snapshot);
+    if (status == KW_OK) {
+        object->is_open = false;
+        open_count--;
+    }
+    return status;
+}
 
 static snapshot_object *snapshot_of(PyObject *self)
 {
@@ -45,8 +65,7 @@ static PyObject *snapshot_make(PyTypeObject *type, PyObject *args, PyObject *kwa
 static void snapshot_free(PyObject *self)
 {
     // On another thread it cannot be closed: the end of its own does that.
-    kw_status status =
-        snapshot_of(self)->is_open ? kw_snapshot_close(&snapshot_of(self)->snapshot) : KW_OK;
+    kw_status status = snapshot_of(self)->is_open ? close_open(snapshot_of(self)) : KW_OK;
     (void)status;
     kw_shared_snapshot_release(snapshot_of(self)->shared);
     kwpy_type_free(self);
@@ -66,6 +85,7 @@ static PyObject *snapshot_enter(PyObject *self, PyObject *unused)
         return kwpy_raise(status, NULL);
     }
     object->is_open = true;
+    open_count++;
     Py_INCREF(self);
     return self;
 }
@@ -74,11 +94,10 @@ static PyObject *snapshot_exit(PyObject *self, PyObject *args)
 {
     (void)args;
     snapshot_object *object = snapshot_of(self);
-    kw_status status = object->is_open ? kw_snapshot_close(&object->snapshot) : KW_WRONG_ORDER;
+    kw_status status = object->is_open ? close_open(object) : KW_WRONG_ORDER;
     if (status != KW_OK) {
         return kwpy_raise(status, NULL);
     }
-    object->is_open = false;
     Py_RETURN_NONE;
 }
 

@@ -21,8 +21,8 @@ static bool set_slot(kw_tensor *tensor, PyObject *object, bool owned, kw_error *
     return kw_interpreter_set_object(kwpy_interpreter(), tensor, object, owned, err) == KW_OK;
 }
 
-// The mark lies in the lowest bit of the word before an object that the collector knows, from
-// CPython 3.8 on. The public function says whether this is where it lies; if not, the word is put
+// In CPython 3.11 the mark is the lowest bit of the word before an object that the collector knows.
+// The public function says whether this is where it lies; if not, the word is put
 // back, and the object can be lent only once.
 static void unmark(PyObject *self)
 {

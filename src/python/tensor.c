@@ -14,6 +14,7 @@
 #include "python/error.h"
 #include "python/key.h"
 #include "python/module.h"
+#include "python/pack.h"
 #include "python/subclass.h"
 
 static kw_tensor *tensor_of(PyObject *self)
@@ -83,10 +84,7 @@ PyObject *kwpy_ints_new(const int64_t *ints, uint32_t count)
 {
     PyObject *tuple = PyTuple_New((Py_ssize_t)count);
     for (uint32_t i = 0; tuple != NULL && i < count; i++) {
-        PyObject *number = PyLong_FromLongLong(ints[i]);
-        if (number == NULL || PyTuple_SetItem(tuple, (Py_ssize_t)i, number) != 0) {
-            Py_CLEAR(tuple);
-        }
+        kwpy_tuple_put(&tuple, (Py_ssize_t)i, PyLong_FromLongLong(ints[i]));
     }
     return tuple;
 }

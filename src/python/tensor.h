@@ -15,8 +15,9 @@
 #include "python/python.h"
 
 typedef struct kwpy_tensor {
-    PyObject_HEAD kw_tensor
-        *tensor; // one reference, a weak one while lent; NULL before it is set and after its end
+    PyObject base;
+    kw_tensor *tensor; // one reference, a weak one while lent; NULL before it is set and after its
+                       // end
     PyObject *weakrefs;
     Py_ssize_t exports; // buffers that are out
     bool is_lent;       // the tensor owns the object: Note [Object and tensor] in subclass.h

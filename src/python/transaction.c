@@ -13,10 +13,11 @@
 #include "python/module.h"
 
 typedef struct transaction_object {
-    PyObject_HEAD kw_transaction *tx; // NULL: it has ended
-    PyObject *dispatcher;             // a Dispatcher
-    PyObject *libraries;              // of its changes
-    kwpy_kernel *staged;              // records that are the caller's until the commit
+    PyObject base;
+    kw_transaction *tx;   // NULL: it has ended
+    PyObject *dispatcher; // a Dispatcher
+    PyObject *libraries;  // of its changes
+    kwpy_kernel *staged;  // records that are the caller's until the commit
 } transaction_object;
 
 static transaction_object *transaction_of(PyObject *self)

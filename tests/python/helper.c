@@ -30,6 +30,7 @@ KW_API kw_library *helper_layer(kw_dispatcher *dispatcher, const char *schema,
 KW_API kw_library *helper_plain(kw_dispatcher *dispatcher, const char *schema);
 KW_API kw_library *helper_mul(kw_dispatcher *dispatcher, const char *schema);
 KW_API int helper_library_end(kw_library *library);
+KW_API int helper_other_tensors(void);
 KW_API int64_t helper_storm(const kw_operator *op, int64_t threads, int64_t calls);
 KW_API int helper_background(const kw_operator *op, int threads);
 KW_API int64_t helper_background_count(void);
@@ -170,6 +171,27 @@ kw_library *helper_mul(kw_dispatcher *dispatcher, const char *schema)
 {
     kw_kernel_descriptor kernel = KW_UNBOXED("tt>t", run_mul);
     return library_with(dispatcher, schema, &kernel);
+}
+
+static kw_keyset no_keys(const void *tensor)
+{
+    (void)tensor;
+    return kw_keyset_empty();
+}
+
+// Gives the process's dispatcher tensors of somebody else, and an operator.
+int helper_other_tensors(void)
+{
+    static const kw_tensor_type type = {
+        .struct_size = sizeof type, .name = "other", .version = 3, .keys = no_keys};
+    const kw_library_options options = {
+        .struct_size = sizeof options, .name = "other", .tensor_type = &type};
+    kw_library *library = NULL;
+    kw_error err = KW_ERROR_INIT;
+    kw_definition definition = KW_DEFINE("other::f(int x) -> int");
+    kw_status status = kw_library_create(&options, &library, &err);
+    status = status == KW_OK ? kw_library_define(library, &definition, NULL, &err) : status;
+    return (int)status;
 }
 
 int helper_library_end(kw_library *library)

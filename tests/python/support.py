@@ -41,6 +41,7 @@ class _Helper:
         self._background = declare("background", ctypes.c_int, pointer, ctypes.c_int)
         self.background_count = declare("background_count", number)
         self.library_end = declare("library_end", ctypes.c_int, pointer)
+        self.other_tensors = declare("other_tensors", ctypes.c_int)
         self.release_elsewhere = declare("release_elsewhere", ctypes.c_int, pointer)
         self.retain = declare("retain", None, pointer)
 

@@ -1,4 +1,4 @@
-# The end of Python: whatever still calls, holds or waits, the process ends in good order.
+# Processes: Python ends in good order whatever calls, holds or waits; who is refused at its door.
 #
 # Layer:   test
 # Threads: Python's and C's, in processes of their own.
@@ -26,8 +26,8 @@ f = d.operator("e::f")
 class ExitTest(unittest.TestCase):
     def run_program(self, text, times=1, first=""):
         for _ in range(times):
-            done = subprocess.run([sys.executable, "-c", first + PRELUDE + text], capture_output=True,
-                                  text=True, timeout=100)
+            done = subprocess.run([sys.executable, "-c", first + PRELUDE + text],
+                                  capture_output=True, text=True, timeout=100)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout
 
@@ -71,7 +71,8 @@ keep = kw.snapshot().__enter__()  # the kernel stays reachable
 kw._keyway._end()
 print(helper().call(f, 1))
 """)
-        self.assertEqual(out, "(32, 'the kernel is a Python function, and Python has ended; in `e::f`')\n")
+        text = "the kernel is a Python function, and Python has ended; in `e::f`"
+        self.assertEqual(out, f"(32, '{text}')\n")
 
     def test_end_closes_libraries_before_python_goes_down(self):
         # What is registered first runs last: after the package's own.
@@ -109,6 +110,36 @@ tx = d.transaction()
 tx.impl(lib, "f", None, lambda x: 1)
 p = d.load_plugin(support.plugin(1))
 kw.default
+""")
+
+    def test_dispatcher_of_other_tensors_is_refused(self):
+        # The process's dispatcher, so in a process of its own.
+        self.run_program("""
+assert helper().other_tensors() == 0
+for use in (lambda: kw.Library("x"), lambda: kw.default.ops.other.f(1)):
+    try:
+        use()
+    except kw.RegistrationError as error:
+        assert error.name == "KW_TENSOR_TYPE_MISMATCH" and "other" in error.text, error.text
+    else:
+        raise AssertionError("it was let in")
+""")
+
+    def test_subinterpreter_is_refused(self):
+        self.run_program("""
+try:
+    import _xxsubinterpreters as interpreters
+except ImportError:
+    sys.exit()
+one = interpreters.create()
+try:
+    interpreters.run_string(one, "import keyway")
+except interpreters.RunFailedError as error:
+    assert "interpreter" in str(error), error
+else:
+    raise AssertionError("it was let in")
+assert f(1) == 1
+interpreters.destroy(one)
 """)
 
     def test_exception_at_the_end_is_shown_and_no_more(self):

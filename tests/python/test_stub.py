@@ -21,7 +21,9 @@ ORDINARY = set(dir(type("Empty", (), {}))) | {
     "__getstate__", "__slots__", "__annotations__", "__orig_bases__", "__match_args__",
     "__repr__", "__str__", "__reduce__", "__eq__", "__ne__", "__dir__", "__format__", "__ge__",
     "__gt__", "__lt__", "__new__", "__init__", "__xor__", "__rand__", "__ror__", "__rxor__",
-    "__rsub__", "__bool__", "__delitem__", "__getattr__", "__iter__", "__getitem__", "__call__", "__del__",
+    "__release_buffer__", "__static_attributes__", "__firstlineno__", "__replace__",
+    "__rsub__", "__bool__", "__delitem__", "__getattr__", "__iter__", "__getitem__", "__call__",
+    "__del__",
 }
 
 # Taking over operators, which a package may be built without.
@@ -136,7 +138,7 @@ class StubTest(unittest.TestCase):
             {"_fields", "_asdict", "__class_getitem__", "__members__"})
 
     def check_member(self, cls, member, node):
-        if member in ABSENT or member == "__buffer__":  # of Python 3.12; before, buffers are known to C only
+        if member in ABSENT or member == "__buffer__":  # before 3.12 buffers are known to C only
             return
         if isinstance(node, (ast.AnnAssign, ast.Assign)):
             # An attribute of instances, unless the class has it.

@@ -12,8 +12,12 @@ try:
 except ImportError:
     sys.exit(77)
 
+import trace_random
 import trace_scenarios
 import trace_worlds
+
+
+SEEDS = 300
 
 
 class Traces(unittest.TestCase):
@@ -33,6 +37,15 @@ class Traces(unittest.TestCase):
             world.trace.clear()
             scenario(world)
         return tuple(list(world.trace) for world in self.worlds)
+
+
+    def test_random_scenarios(self):
+        lines = 0
+        for seed in range(SEEDS):
+            original, ours = self.traces(trace_random.scenario(seed))
+            self.assertEqual(original, ours, f'seed {seed}')
+            lines += len(original)
+        self.assertGreater(lines, 10 * SEEDS)
 
 
 def test_of(scenario):

@@ -205,6 +205,34 @@ def instances_of_both_kinds(world):
         world.op('two')(y, x, 3)
 
 
+def layers_above_handlers(world):
+    """Autograd comes first; what a handler calls does not come to it again."""
+    x, t = world.fresh(), wrapping(world, world.subclass('Wrapped', unwrap_then_call(world)))
+    world.op('layered')(x)
+    world.op('layered')(t, 5)
+    with world.mode('Mode', pass_on):
+        world.op('layered')(x)
+        world.op('layered')(t)
+
+
+def handlers_call_layered_operators(world):
+    def handle(mode, op, types, args, kwargs):
+        if world.op_name(op) == 'one':
+            return world.op('layered')(*args)
+        return op(*args, **kwargs)
+    x = world.fresh()
+    with world.mode('Mode', handle):
+        world.op('one')(x)
+    world.op('layered')(x)
+
+
+def switched_off_layers_stay(world):
+    x, t = world.fresh(), world.wrap(world.subclass('Wrapped', unwrap_then_call(world)), world.fresh())
+    with world.off():
+        world.op('layered')(x)
+        world.op('layered')(t)
+
+
 def identity_through_operators(world):
     cls = world.subclass('Kept', lambda cls, op, types, args, kwargs: args[0])
     t = wrapping(world, cls)

@@ -7,6 +7,8 @@
 # A scenario is written once, in these words, and run in both; the traces must be equal. What differs
 # between the two in form only (names of operators and classes) is made equal here.
 
+import contextlib
+
 SCHEMAS = (
     'one(Tensor x) -> Tensor',
     'two(Tensor x, Tensor? y=None, int k=2, *, float s=1.0, str name="n") -> Tensor',
@@ -14,6 +16,7 @@ SCHEMAS = (
     'pair(Tensor x) -> (Tensor, Tensor)',
     'nothing(int n) -> int',
     'write_(Tensor(a!) x) -> Tensor(a!)',
+    'layered(Tensor x, int k=0) -> Tensor',
 )
 
 
@@ -45,11 +48,19 @@ class World:
             return result(*args)
         return run
 
+    def layer(self, name):
+        """A kernel of autograd, which goes on below."""
+        def run(x, k=0):
+            self.note('autograd', name)
+            with self.below_autograd():
+                return self.op(name)(x, k + 1)
+        return run
+
     def kernels(self):
         """The kernels of SCHEMAS, by name."""
         return {'one': lambda x: self.fresh(), 'two': lambda x, *rest: self.fresh(),
                 'many': lambda xs, *rest: self.fresh(), 'pair': lambda x: (self.fresh(), self.fresh()),
-                'nothing': lambda n: n + 1, 'write_': lambda x: x}
+                'nothing': lambda n: n + 1, 'write_': lambda x: x, 'layered': lambda x, k=0: self.fresh()}
 
     def subclass(self, name, handle, bases=()):
         """A class of tensors whose operators `handle(cls, op, types, args, kwargs)` takes over."""
@@ -85,6 +96,7 @@ class TorchWorld(World):
             self.library.define(schema)
         for name, result in self.kernels().items():
             self.library.impl(name, self.kernel(name, result), 'CompositeExplicitAutograd')
+        self.library.impl('layered', self.layer('layered'), 'AutogradCPU')
         self.ops = torch.ops.kwtrace
 
     def close(self):
@@ -109,6 +121,12 @@ class TorchWorld(World):
         from torch.utils._mode_utils import no_dispatch
         return no_dispatch()
 
+    @contextlib.contextmanager
+    def below_autograd(self):
+        guard = self.torch._C._AutoDispatchBelowAutograd()
+        yield
+        del guard
+
 
 class KeywayWorld(World):
     METHOD = '__kw_dispatch__'
@@ -124,6 +142,7 @@ class KeywayWorld(World):
             self.library.define(schema)
         for name, result in self.kernels().items():
             self.library.impl(name, 'CompositeExplicitAutograd', self.kernel(name, result))
+        self.library.impl('layered', 'AutogradCPU', self.layer('layered'))
         self.ops = self.dispatcher.ops.kwtrace
 
     def close(self):
@@ -148,3 +167,6 @@ class KeywayWorld(World):
 
     def off(self):
         return self.kw.no_python_dispatch()
+
+    def below_autograd(self):
+        return self.kw.below_autograd()
