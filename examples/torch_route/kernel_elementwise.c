@@ -57,7 +57,7 @@ static bool number_of(const kw_tensor *self, const kw_tensor *other, float *out_
 static bool operand_of(const kw_tensor *self, const kw_tensor *other, operand *out_operand)
 {
     operand found = {NULL, 0};
-    if (!kernel_takes(self) || !kw_tensor_is_contiguous(self)) {
+    if (!route_takes(self) || !kw_tensor_is_contiguous(self)) {
         return false;
     }
     if (number_of(self, other, &found.number)) {
@@ -66,7 +66,7 @@ static bool operand_of(const kw_tensor *self, const kw_tensor *other, operand *o
     }
     found.data = (const float *)kw_tensor_data(other);
     *out_operand = found;
-    return kernel_takes(other) && kw_tensor_is_contiguous(other) && has_sizes_of(self, other);
+    return route_takes(other) && kw_tensor_is_contiguous(other) && has_sizes_of(self, other);
 }
 
 static bool scalar_of(const kw_value *value, float *out_number)
@@ -100,36 +100,36 @@ typedef void (*loop)(float *to, const float *self, operand other, float alpha, i
 static bool binary_args(const kw_frame *frame, operand *out_other, float *out_alpha)
 {
     *out_alpha = 1;
-    return operand_of(kernel_tensor(frame, 0), kernel_tensor(frame, 1), out_other) &&
+    return operand_of(route_tensor(frame, 0), route_tensor(frame, 1), out_other) &&
            (frame->arg_count < 3 || scalar_of(&frame->args[2], out_alpha));
 }
 
 static kw_status binary(const kw_kernel *self, const kw_operator *op, kw_frame *frame, loop run)
 {
-    kw_tensor *from = kernel_tensor(frame, 0), *result = NULL;
+    kw_tensor *from = route_tensor(frame, 0), *result = NULL;
     operand other;
     float alpha, *to = NULL;
     if (!binary_args(frame, &other, &alpha)) {
-        return kernel_decline(self, op, frame);
+        return route_decline(self, op, frame);
     }
-    kw_status status = kernel_result(kw_tensor_sizes(from), kw_tensor_dim(from), &result, &to);
+    kw_status status = route_result(kw_tensor_sizes(from), kw_tensor_dim(from), &result, &to);
     if (status == KW_OK) {
         run(to, (const float *)kw_tensor_data(from), other, alpha, kw_tensor_numel(from));
         frame->returns[0] = kw_value_tensor(result);
-        kernel_served(self);
+        route_served(self);
     }
     return status;
 }
 
 static kw_status in_place(const kw_kernel *self, const kw_operator *op, kw_frame *frame, loop run)
 {
-    kw_tensor *target = kernel_tensor(frame, 0);
+    kw_tensor *target = route_tensor(frame, 0);
     kw_error err = KW_ERROR_INIT;
     operand other;
     float alpha;
     void *to = NULL;
     if (!binary_args(frame, &other, &alpha)) {
-        return kernel_decline(self, op, frame);
+        return route_decline(self, op, frame);
     }
     kw_status status = kw_tensor_mutable_data(target, &to, &err);
     if (status == KW_OK) {
@@ -141,45 +141,45 @@ static kw_status in_place(const kw_kernel *self, const kw_operator *op, kw_frame
     run((float *)to, (const float *)to, other, alpha, kw_tensor_numel(target));
     kw_tensor_retain(target);
     frame->returns[0] = kw_value_tensor(target);
-    kernel_served(self);
+    route_served(self);
     return KW_OK;
 }
 
-kw_status kernel_add(const kw_kernel *self, const kw_operator *op, kw_keyset keys, kw_frame *frame)
+kw_status route_add(const kw_kernel *self, const kw_operator *op, kw_keyset keys, kw_frame *frame)
 {
     (void)keys;
     return binary(self, op, frame, add);
 }
 
-kw_status kernel_mul(const kw_kernel *self, const kw_operator *op, kw_keyset keys, kw_frame *frame)
+kw_status route_mul(const kw_kernel *self, const kw_operator *op, kw_keyset keys, kw_frame *frame)
 {
     (void)keys;
     return binary(self, op, frame, mul);
 }
 
-kw_status kernel_add_in_place(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
-                              kw_frame *frame)
+kw_status route_add_in_place(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
+                             kw_frame *frame)
 {
     (void)keys;
     return in_place(self, op, frame, add);
 }
 
-kw_status kernel_mul_in_place(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
-                              kw_frame *frame)
+kw_status route_mul_in_place(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
+                             kw_frame *frame)
 {
     (void)keys;
     return in_place(self, op, frame, mul);
 }
 
-kw_status kernel_relu(const kw_kernel *self, const kw_operator *op, kw_keyset keys, kw_frame *frame)
+kw_status route_relu(const kw_kernel *self, const kw_operator *op, kw_keyset keys, kw_frame *frame)
 {
-    kw_tensor *from = kernel_tensor(frame, 0), *result = NULL;
+    kw_tensor *from = route_tensor(frame, 0), *result = NULL;
     float *to = NULL;
     (void)keys;
-    if (!kernel_takes(from) || !kw_tensor_is_contiguous(from)) {
-        return kernel_decline(self, op, frame);
+    if (!route_takes(from) || !kw_tensor_is_contiguous(from)) {
+        return route_decline(self, op, frame);
     }
-    kw_status status = kernel_result(kw_tensor_sizes(from), kw_tensor_dim(from), &result, &to);
+    kw_status status = route_result(kw_tensor_sizes(from), kw_tensor_dim(from), &result, &to);
     if (status != KW_OK) {
         return status;
     }
@@ -188,6 +188,6 @@ kw_status kernel_relu(const kw_kernel *self, const kw_operator *op, kw_keyset ke
         to[i] = data[i] < 0 ? 0 : data[i]; // NaN stays
     }
     frame->returns[0] = kw_value_tensor(result);
-    kernel_served(self);
+    route_served(self);
     return KW_OK;
 }

@@ -14,7 +14,7 @@ typedef struct matrix {
 
 static bool matrix_of(const kw_tensor *tensor, matrix *out_matrix)
 {
-    if (!kernel_takes(tensor) || kw_tensor_dim(tensor) != 2) {
+    if (!route_takes(tensor) || kw_tensor_dim(tensor) != 2) {
         return false;
     }
     const int64_t *sizes = kw_tensor_sizes(tensor), *strides = kw_tensor_strides(tensor);
@@ -34,17 +34,17 @@ static float dot(matrix a, matrix b, int64_t row, int64_t column)
     return (float)sum;
 }
 
-kw_status kernel_mm(const kw_kernel *self, const kw_operator *op, kw_keyset keys, kw_frame *frame)
+kw_status route_mm(const kw_kernel *self, const kw_operator *op, kw_keyset keys, kw_frame *frame)
 {
     kw_tensor *result = NULL;
     float *to = NULL;
     matrix a, b;
     (void)keys;
-    if (!matrix_of(kernel_tensor(frame, 0), &a) || !matrix_of(kernel_tensor(frame, 1), &b) ||
+    if (!matrix_of(route_tensor(frame, 0), &a) || !matrix_of(route_tensor(frame, 1), &b) ||
         a.columns != b.rows) {
-        return kernel_decline(self, op, frame);
+        return route_decline(self, op, frame);
     }
-    kw_status status = kernel_result((int64_t[]){a.rows, b.columns}, 2, &result, &to);
+    kw_status status = route_result((int64_t[]){a.rows, b.columns}, 2, &result, &to);
     if (status != KW_OK) {
         return status;
     }
@@ -54,6 +54,6 @@ kw_status kernel_mm(const kw_kernel *self, const kw_operator *op, kw_keyset keys
         }
     }
     frame->returns[0] = kw_value_tensor(result);
-    kernel_served(self);
+    route_served(self);
     return KW_OK;
 }

@@ -6,32 +6,31 @@
 
 #include "kernels.h"
 
-void kernel_served(const kw_kernel *self)
+void route_served(const kw_kernel *self)
 {
-    kernel_entry *entry = (kernel_entry *)self->user_data;
+    route_entry *entry = (route_entry *)self->user_data;
     atomic_fetch_add_explicit(&entry->served, 1, memory_order_relaxed);
 }
 
-kw_status kernel_decline(const kw_kernel *self, const kw_operator *op, kw_frame *frame)
+kw_status route_decline(const kw_kernel *self, const kw_operator *op, kw_frame *frame)
 {
-    kernel_entry *entry = (kernel_entry *)self->user_data;
+    route_entry *entry = (route_entry *)self->user_data;
     atomic_fetch_add_explicit(&entry->declined, 1, memory_order_relaxed);
     return kw_redispatch_boxed(op, kw_keyset_from_key(KW_KEY_PrivateUse3), frame);
 }
 
-kw_tensor *kernel_tensor(const kw_frame *frame, uint32_t arg_index)
+kw_tensor *route_tensor(const kw_frame *frame, uint32_t arg_index)
 {
     return (kw_tensor *)frame->args[arg_index].as.as_tensor;
 }
 
-bool kernel_takes(const kw_tensor *tensor)
+bool route_takes(const kw_tensor *tensor)
 {
     return kw_tensor_dtype(tensor) == KW_DTYPE_FLOAT32 && kw_tensor_storage(tensor) != NULL &&
            kw_tensor_is_on(tensor, KW_DEVICE_CPU);
 }
 
-kw_status kernel_result(const int64_t *sizes, uint32_t dim, kw_tensor **out_tensor,
-                        float **out_data)
+kw_status route_result(const int64_t *sizes, uint32_t dim, kw_tensor **out_tensor, float **out_data)
 {
     kw_tensor_options options = {.struct_size = sizeof options,
                                  .sizes = sizes,

@@ -13,10 +13,10 @@
 
 #include "kernels.h"
 
-static kernel_entry entries[] = {
-    {"aten::add.Tensor", kernel_add, 0, 0}, {"aten::add_.Tensor", kernel_add_in_place, 0, 0},
-    {"aten::mul.Tensor", kernel_mul, 0, 0}, {"aten::mul_.Tensor", kernel_mul_in_place, 0, 0},
-    {"aten::relu", kernel_relu, 0, 0},      {"aten::mm", kernel_mm, 0, 0},
+static route_entry entries[] = {
+    {"aten::add.Tensor", route_add, 0, 0}, {"aten::add_.Tensor", route_add_in_place, 0, 0},
+    {"aten::mul.Tensor", route_mul, 0, 0}, {"aten::mul_.Tensor", route_mul_in_place, 0, 0},
+    {"aten::relu", route_relu, 0, 0},      {"aten::mm", route_mm, 0, 0},
 };
 #define ENTRY_COUNT (sizeof entries / sizeof entries[0])
 

@@ -23,6 +23,4 @@
 kw_status kwpy_dispatch(const kw_interpreter_call *call);
 kw_status kwpy_dispatch_resolve(const kw_interpreter_call *call);
 
-bool kwpy_dispatch_add(PyObject *module);
-
 #endif // KWI_PYTHON_DISPATCH_H
