@@ -73,7 +73,8 @@ static uint32_t hash_name(const char *name, size_t length)
         }
         hash = mix(hash, load_word(last));
     }
-    return (uint32_t)hash | UINT32_C(1) << 31; // never 0
+    // Once more, since the last letters are in the word's high bits, which reach only high ones.
+    return (uint32_t)(mix(hash, 0) >> 32) | UINT32_C(1) << 31; // never 0
 }
 
 static bool is_named(const kw_operator *op, const char *name, size_t length)

@@ -125,8 +125,8 @@ static inline kw_call kwi_call_of(kw_announced announced)
 // nothing.
 static inline kw_call kwi_call_begin_inline(const kw_operator *op)
 {
-    const kwi_ptr_cell *root =
-        (const kwi_ptr_cell *)(const void *)op; // what an operator begins with
+    // What an operator begins with.
+    const kwi_ptr_cell *root = (const kwi_ptr_cell *)(const void *)op;
     kw_call call;
     call.thread = kwi_thread_self;
     // Relaxed: a thread reads its own words.
@@ -135,8 +135,8 @@ static inline kw_call kwi_call_begin_inline(const kw_operator *op)
         uint64_t limit = kwi_u64_load_acquire(call.thread->limit); // [pair: version]
         call.table = (const kw_table *)kwi_ptr_load_acquire(root); // [pair: table-publish]
         kwi_u32_store_release(&call.thread->depth, (uint32_t)call.depth + 1); // [pair: announce]
-        kwi_ptr_store_release(kwi_thread_slot(call.thread, call.depth),
-                              call.table); // [pair: announce]
+        kwi_ptr_cell *slot = kwi_thread_slot(call.thread, call.depth);
+        kwi_ptr_store_release(slot, call.table); // [pair: announce]
         kwi_light_fence();
         bool is_newest = kwi_ptr_load_acquire(root) == call.table; // [pair: table-publish]
         if (KW_LIKELY(is_newest) && KW_LIKELY(call.table->block.version <= limit)) {
