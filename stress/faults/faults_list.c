@@ -46,7 +46,7 @@ static const stress_proof proofs[] = {
      {SCENARIO("storm"), EXPLORE("replace"), REGISTRY("announced_and_not_checked")}},
     {KWI_FAULT_SLOT_BEFORE_DEPTH,
      {SCENARIO("signals"), EXPLORE("signal"), REGISTRY("slot_written_before_the_depth_rises")}},
-    {KWI_FAULT_VERSION_BEFORE_TABLES, {SCENARIO("storm"), EXPLORE("deferred")}},
+    {KWI_FAULT_VERSION_BEFORE_TABLES, {EXPLORE("deferred"), SCENARIO("storm")}},
     {KWI_FAULT_LIMIT_WITHOUT_VERSION, {SCENARIO("storm"), EXPLORE("deferred")}},
     {KWI_FAULT_PIN_OUTSIDE_SECTION, {SCENARIO("storm"), EXPLORE("snapshot")}},
     {KWI_FAULT_NESTED_SNAPSHOT_REPINS,
