@@ -36,6 +36,9 @@ static uint64_t count(void)
     return figures.tensor_count;
 }
 
+// Not with AddressSanitizer: there each body comes from its malloc(), whose locks it does not carry
+// over a fork, so that a child can wait for ever for a thread it does not have.
+#ifndef __SANITIZE_ADDRESS__
 static void keep_making(crew *team, unsigned index)
 {
     kw_tensor *kept[KEPT] = {NULL};
@@ -51,6 +54,7 @@ static void keep_making(crew *team, unsigned index)
         kw_tensor_release(kept[i]);
     }
 }
+#endif
 
 // A child uses the tensors that it came with, and more than there are free places.
 static void use_tensors(void *context)
@@ -77,6 +81,7 @@ static void use_tensors(void *context)
           (unsigned long long)count());
 }
 
+#ifndef __SANITIZE_ADDRESS__
 static void children_have_tensors_whatever_threads_do_at_the_fork(void)
 {
     kw_tensor *own[KEPT];
@@ -94,6 +99,7 @@ static void children_have_tensors_whatever_threads_do_at_the_fork(void)
     }
     CHECK(count() == 0, "%llu tensors are left in the parent", (unsigned long long)count());
 }
+#endif
 
 static void child_has_children(void *context)
 {
@@ -115,7 +121,9 @@ static void children_have_children_with_tensors(void)
 int main(void)
 {
     fixture_begin();
+#ifndef __SANITIZE_ADDRESS__
     RUN(children_have_tensors_whatever_threads_do_at_the_fork);
+#endif
     RUN(children_have_children_with_tensors);
     return fixture_end();
 }
