@@ -31,20 +31,15 @@
 // A capsule that nobody took the structure out of.
 static void end_old(PyObject *capsule)
 {
-    struct DLManagedTensor *managed =
-        PyCapsule_IsValid(capsule, NAME_OLD) ? PyCapsule_GetPointer(capsule, NAME_OLD) : NULL;
-    if (managed != NULL && managed->deleter != NULL) {
-        managed->deleter(managed);
+    if (PyCapsule_IsValid(capsule, NAME_OLD)) {
+        kw_dlpack_delete(PyCapsule_GetPointer(capsule, NAME_OLD));
     }
 }
 
 static void end_versioned(PyObject *capsule)
 {
-    struct DLManagedTensorVersioned *managed = PyCapsule_IsValid(capsule, NAME_VERSIONED)
-                                                   ? PyCapsule_GetPointer(capsule, NAME_VERSIONED)
-                                                   : NULL;
-    if (managed != NULL && managed->deleter != NULL) {
-        managed->deleter(managed);
+    if (PyCapsule_IsValid(capsule, NAME_VERSIONED)) {
+        kw_dlpack_delete_versioned(PyCapsule_GetPointer(capsule, NAME_VERSIONED));
     }
 }
 
@@ -66,7 +61,7 @@ static PyObject *export_old(kw_tensor *tensor)
     }
     PyObject *capsule = PyCapsule_New(managed, NAME_OLD, end_old);
     if (capsule == NULL) {
-        managed->deleter(managed);
+        kw_dlpack_delete(managed);
     }
     return capsule;
 }
@@ -81,7 +76,7 @@ static PyObject *export_versioned(kw_tensor *tensor)
     }
     PyObject *capsule = PyCapsule_New(managed, NAME_VERSIONED, end_versioned);
     if (capsule == NULL) {
-        managed->deleter(managed);
+        kw_dlpack_delete_versioned(managed);
     }
     return capsule;
 }
@@ -103,7 +98,7 @@ static bool device_numbers(kw_tensor *tensor, int32_t *out_type, int32_t *out_id
     }
     *out_type = managed->tensor.device_type;
     *out_id = managed->tensor.device_id;
-    managed->deleter(managed);
+    kw_dlpack_delete_versioned(managed);
     return true;
 }
 
