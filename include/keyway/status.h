@@ -139,6 +139,27 @@ KW_API const char *kw_status_name(kw_status status);
 /// @since 0.1
 KW_API const char *kw_status_message(kw_status status);
 
+// For libraries beside this one, whose functions take a kw_error and sized structs as its own do.
+
+/// Writes a status and a sentence, made as printf() makes it, into an error, as far as
+/// `err->struct_size` leaves room, and returns the status. A sentence that is cut ends in "...".
+/// `err` may be NULL.
+///
+/// @threads any; allocates nothing
+/// @since 0.1
+KW_API kw_status kw_error_set(kw_error *err, kw_status status, const char *format, ...)
+    KW_PRINTF(3, 4);
+
+/// Checks whether a struct that begins with its size, a size_t, may be read as one of `known`
+/// bytes: it is not smaller, and has nothing but zeros beyond. `name` is the type's, for the
+/// sentence.
+///
+/// @retval KW_INVALID_ARGUMENT  it may not, or is NULL; the text names both sizes
+/// @threads any
+/// @since 0.1
+KW_API KW_NODISCARD KW_NO_PLT kw_status kw_options_check(const void *options, size_t known,
+                                                         const char *name, kw_error *err);
+
 KW_END_DECLS
 
 #endif // KW_STATUS_H

@@ -34,3 +34,8 @@ kw_status kwi_options_check(const void *options, size_t known, const char *name,
     }
     return KW_OK;
 }
+
+kw_status kw_options_check(const void *options, size_t known, const char *name, kw_error *err)
+{
+    return kwi_options_check(options, known, name, err);
+}

@@ -89,19 +89,34 @@ void kwi_fail_place(kw_error *err, uint32_t position)
     }
 }
 
-kw_status kwi_fail(kw_error *err, kw_status status, const char *format, ...)
+static KW_PRINTF(3, 0) void fail_list(kw_error *err, kw_status status, const char *format,
+                                      va_list arguments)
 {
     size_t size = sentence_size(err);
     if (size == 0) {
-        return status;
+        return;
     }
     kwi_text text;
     kwi_text_init(&text, err->text, size);
     err->status = status;
     kwi_fail_place(err, KW_NO_POSITION);
+    kwi_text_add_list(&text, format, arguments);
+}
+
+kw_status kwi_fail(kw_error *err, kw_status status, const char *format, ...)
+{
     va_list arguments;
     va_start(arguments, format);
-    kwi_text_add_list(&text, format, arguments);
+    fail_list(err, status, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+kw_status kw_error_set(kw_error *err, kw_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fail_list(err, status, format, arguments);
     va_end(arguments);
     return status;
 }

@@ -10,7 +10,6 @@
 #include <keyway/allocator.h>
 
 #include "interp/interpreter.h"
-#include "interp/refuse.h"
 
 #define FIRST_CAPACITY 64
 
@@ -102,9 +101,9 @@ kw_status kw_interpreter_cache(kw_interpreter *interpreter, const kw_operator *o
                                void **out_kept, kw_error *err)
 {
     if (interpreter == NULL || op == NULL || object == NULL || out_kept == NULL) {
-        return kwi_interp_refuse(err, KW_INVALID_ARGUMENT,
-                                 "an interpreter, an operator, an object and a place for the one "
-                                 "that is kept are needed");
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "an interpreter, an operator, an object and a place for the one "
+                            "that is kept are needed");
     }
     kw_interpreter_use use;
     if (kw_interpreter_enter(interpreter, &use) != KW_OK) {

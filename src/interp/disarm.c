@@ -9,7 +9,6 @@
 
 #include "interp/fault.h"
 #include "interp/interpreter.h"
-#include "interp/refuse.h"
 #include "interp/thread.h"
 
 static uint64_t now_ns(void)
@@ -33,18 +32,18 @@ static void set_phase(kw_interpreter *interpreter, kwi_interp_phase phase)
 static kw_status check_caller(const kw_interpreter *interpreter, uint64_t timeout_ns, kw_error *err)
 {
     if (interpreter == NULL) {
-        return kwi_interp_refuse(err, KW_INVALID_ARGUMENT, "there is no interpreter to shut down");
+        return kw_error_set(err, KW_INVALID_ARGUMENT, "there is no interpreter to shut down");
     }
     if (kwi_interp_is_inside(interpreter)) {
-        return kwi_interp_refuse(err, KW_WOULD_WAIT_FOR_SELF,
-                                 "the calling thread is inside the interpreter %s itself; leave it "
-                                 "first",
-                                 interpreter->name);
+        return kw_error_set(err, KW_WOULD_WAIT_FOR_SELF,
+                            "the calling thread is inside the interpreter %s itself; leave it "
+                            "first",
+                            interpreter->name);
     }
     if (timeout_ns == KW_FOREVER && kwi_interp_is_inside(NULL)) {
-        return kwi_interp_refuse(err, KW_WOULD_WAIT_FOR_SELF,
-                                 "the thread is inside another interpreter, where two of them "
-                                 "could wait for each other; give it a time, or leave that first");
+        return kw_error_set(err, KW_WOULD_WAIT_FOR_SELF,
+                            "the thread is inside another interpreter, where two of them "
+                            "could wait for each other; give it a time, or leave that first");
     }
     return KW_OK;
 }
@@ -118,8 +117,8 @@ kw_status kw_interpreter_disarm(kw_interpreter *interpreter, uint64_t timeout_ns
     bool is_done = disarm(interpreter, end_of(timeout_ns));
     (void)pthread_setcancelstate(cancel_state, NULL);
     return is_done ? KW_OK
-                   : kwi_interp_refuse(err, KW_BUSY,
-                                       "a thread is still inside the interpreter %s, or about to "
-                                       "finish it",
-                                       interpreter->name);
+                   : kw_error_set(err, KW_BUSY,
+                                  "a thread is still inside the interpreter %s, or about to "
+                                  "finish it",
+                                  interpreter->name);
 }

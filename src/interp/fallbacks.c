@@ -10,7 +10,6 @@
 
 #include "interp/fault.h"
 #include "interp/interpreter.h"
-#include "interp/refuse.h"
 #include "interp/thread.h"
 
 static kw_status run_below(const kw_operator *op, kw_keyset keys, kw_key key, kw_frame *frame)
@@ -77,11 +76,11 @@ static kw_status check_tensors(const kw_interpreter_tensors **tensors, kw_error 
     if (*tensors == NULL) {
         *tensors = kw_interpreter_reference_tensors();
     }
-    kw_status status = kwi_interp_check(*tensors, sizeof **tensors, "kw_interpreter_tensors", err);
+    kw_status status = kw_options_check(*tensors, sizeof **tensors, "kw_interpreter_tensors", err);
     if (status == KW_OK && ((*tensors)->type == NULL || (*tensors)->find == NULL)) {
-        return kwi_interp_refuse(err, KW_INVALID_ARGUMENT,
-                                 "interpreters are found from tensors by their type and the "
-                                 "function `find`; one of them is missing");
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "interpreters are found from tensors by their type and the "
+                            "function `find`; one of them is missing");
     }
     return status;
 }
@@ -130,7 +129,7 @@ kw_status kw_interpreter_fallbacks(kw_dispatcher *dispatcher, const kw_interpret
                                    kw_library **out_library, kw_error *err)
 {
     if (out_library == NULL) {
-        return kwi_interp_refuse(err, KW_INVALID_ARGUMENT, "there is no place for the library");
+        return kw_error_set(err, KW_INVALID_ARGUMENT, "there is no place for the library");
     }
     kw_status status = check_tensors(&tensors, err);
     if (status != KW_OK) {

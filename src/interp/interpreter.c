@@ -12,7 +12,6 @@
 #include <keyway/allocator.h>
 
 #include "interp/fault.h"
-#include "interp/refuse.h"
 
 #ifdef KWI_TESTING
 kwi_interp_fault kwi_interp_fault_now = KWI_INTERP_FAULT_NONE;
@@ -47,9 +46,9 @@ kw_status kw_interpreter_create(const kw_interpreter_table *table, kw_interprete
                                 kw_error *err)
 {
     if (out_interpreter == NULL) {
-        return kwi_interp_refuse(err, KW_INVALID_ARGUMENT, "there is no place for the interpreter");
+        return kw_error_set(err, KW_INVALID_ARGUMENT, "there is no place for the interpreter");
     }
-    kw_status status = kwi_interp_check(table, sizeof *table, "kw_interpreter_table", err);
+    kw_status status = kw_options_check(table, sizeof *table, "kw_interpreter_table", err);
     if (status != KW_OK) {
         return status;
     }
@@ -80,8 +79,8 @@ void *kw_interpreter_context(const kw_interpreter *interpreter)
 
 kw_status kwi_interp_refuse_gone(const kw_interpreter *interpreter, kw_error *err)
 {
-    return kwi_interp_refuse(err, KW_INTERPRETER_GONE, "the interpreter %s is shut down",
-                             kw_interpreter_name(interpreter));
+    return kw_error_set(err, KW_INTERPRETER_GONE, "the interpreter %s is shut down",
+                        kw_interpreter_name(interpreter));
 }
 
 #ifdef KWI_TESTING

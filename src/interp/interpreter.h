@@ -108,6 +108,12 @@ kw_status kwi_interp_enter_call(kw_interpreter *interpreter, kw_interpreter_use 
 // The sentence of an interpreter that is gone, for functions with an error.
 kw_status kwi_interp_refuse_gone(const kw_interpreter *interpreter, kw_error *err);
 
+// The sentence of a failed allocation.
+static inline kw_status kwi_interp_refuse_memory(kw_error *err)
+{
+    return kw_error_set(err, KW_NO_MEMORY, "%s", kw_status_message(KW_NO_MEMORY));
+}
+
 // Releases what is kept for operators; when nobody is inside and nobody comes.
 void kwi_interp_cache_end(kw_interpreter *interpreter);
 

@@ -8,7 +8,6 @@
 #include <keyway/call.h>
 
 #include "interp/interpreter.h"
-#include "interp/refuse.h"
 
 typedef struct function {
     kw_interpreter *interpreter;
@@ -43,8 +42,8 @@ kw_status kw_interpreter_kernel(kw_interpreter *interpreter, void *object,
                                 kw_kernel_descriptor *out_kernel, kw_error *err)
 {
     if (interpreter == NULL || out_kernel == NULL) {
-        return kwi_interp_refuse(err, KW_INVALID_ARGUMENT,
-                                 "an interpreter and a place for the kernel are needed");
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "an interpreter and a place for the kernel are needed");
     }
     kw_interpreter_use use;
     if (kw_interpreter_enter(interpreter, &use) != KW_OK) {

@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: MIT
 
 #include "interp/interpreter.h"
-#include "interp/refuse.h"
 #include "interp/thread.h"
 
 static bool has_modes(void)
@@ -24,7 +23,7 @@ static kw_status include_python(bool is_in)
 kw_status kw_mode_push(kw_interpreter *interpreter, void *object, kw_error *err)
 {
     if (interpreter == NULL) {
-        return kwi_interp_refuse(err, KW_INVALID_ARGUMENT, "a mode needs an interpreter");
+        return kw_error_set(err, KW_INVALID_ARGUMENT, "a mode needs an interpreter");
     }
     kw_interpreter_use use;
     if (kw_interpreter_enter(interpreter, &use) != KW_OK) {
@@ -45,7 +44,7 @@ kw_status kw_mode_pop(kw_mode *out_mode, kw_error *err)
 {
     kwi_interp_thread *self = &kwi_interp_self;
     if (!has_modes()) {
-        return kwi_interp_refuse(err, KW_NOT_FOUND, "the thread has no mode to pop");
+        return kw_error_set(err, KW_NOT_FOUND, "the thread has no mode to pop");
     }
     kw_mode mode = self->modes[--self->count];
     kw_status status = include_python(false);

@@ -10,7 +10,6 @@
 #include <keyway/tensor.h>
 
 #include "interp/interpreter.h"
-#include "interp/refuse.h"
 
 static kw_interpreter *find(const void *tensor, void **out_object, void *context)
 {
@@ -142,8 +141,7 @@ kw_status kw_interpreter_set_object(kw_interpreter *interpreter, kw_tensor *tens
                                     bool owned, kw_error *err)
 {
     if (interpreter == NULL || tensor == NULL) {
-        return kwi_interp_refuse(err, KW_INVALID_ARGUMENT,
-                                 "an interpreter and a tensor are needed");
+        return kw_error_set(err, KW_INVALID_ARGUMENT, "an interpreter and a tensor are needed");
     }
     kw_status status = kw_tensor_claim(tensor, interpreter, err);
     return status == KW_OK

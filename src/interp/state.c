@@ -10,7 +10,6 @@
 
 #include "interp/guard.h"
 #include "interp/interpreter.h"
-#include "interp/refuse.h"
 #include "interp/thread.h"
 
 struct kw_interpreter_state {
@@ -31,7 +30,7 @@ static size_t bytes_of(uint32_t count)
 kw_status kw_interpreter_state_capture(kw_interpreter_state **out_state, kw_error *err)
 {
     if (out_state == NULL) {
-        return kwi_interp_refuse(err, KW_INVALID_ARGUMENT, "there is no place for the state");
+        return kw_error_set(err, KW_INVALID_ARGUMENT, "there is no place for the state");
     }
     uint32_t count = kw_mode_count();
     kw_interpreter_state *state = kw_memory_allocate(bytes_of(count));
@@ -89,9 +88,9 @@ kw_status kw_interpreter_state_enter(const kw_interpreter_state *state,
                                      kw_interpreter_guard *out_guard, kw_error *err)
 {
     if (state == NULL || out_guard == NULL) {
-        return kwi_interp_refuse(err, KW_INVALID_ARGUMENT,
-                                 "a state and a place for its guard are "
-                                 "needed");
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "a state and a place for its guard are "
+                            "needed");
     }
     kw_interpreter_guard guard;
     kwi_interp_guard_make(&guard, KWI_INTERP_GUARD_STATE);

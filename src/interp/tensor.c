@@ -7,7 +7,6 @@
 #include <keyway/call.h>
 
 #include "interp/interpreter.h"
-#include "interp/refuse.h"
 #include "interp/scope.h"
 
 static const kw_interpreter_tensors *or_reference(const kw_interpreter_tensors *tensors)
@@ -44,7 +43,7 @@ static kw_status ask_interpreter(const kw_interpreter_tensors *tensors, const vo
 // Hands on what the thread's text says, which functions of the table have set.
 static kw_status pass_on(kw_status status, kw_error *err)
 {
-    return kwi_interp_refuse(err, status, "%s", kw_call_error());
+    return kw_error_set(err, status, "%s", kw_call_error());
 }
 
 kw_status kw_interpreter_metadata(const kw_interpreter_tensors *tensors, const void *tensor,
@@ -52,7 +51,7 @@ kw_status kw_interpreter_metadata(const kw_interpreter_tensors *tensors, const v
 {
     tensors = or_reference(tensors);
     if (tensor == NULL || metadata == NULL) {
-        return kwi_interp_refuse(err, KW_INVALID_ARGUMENT, "a tensor and a question are needed");
+        return kw_error_set(err, KW_INVALID_ARGUMENT, "a tensor and a question are needed");
     }
     kw_metadata asked = *metadata;
     kw_status status = ask_interpreter(tensors, tensor, &asked);
@@ -67,10 +66,10 @@ kw_status kw_interpreter_metadata(const kw_interpreter_tensors *tensors, const v
     status = tensors->metadata != NULL ? tensors->metadata(tensor, &asked, tensors->context)
                                        : KW_NOT_SUPPORTED;
     if (status != KW_OK) {
-        return kwi_interp_refuse(err, status,
-                                 "the tensor has no answer to question %u of "
-                                 "kw_metadata_code",
-                                 metadata->code);
+        return kw_error_set(err, status,
+                            "the tensor has no answer to question %u of "
+                            "kw_metadata_code",
+                            metadata->code);
     }
     *metadata = asked;
     return KW_OK;
@@ -106,8 +105,8 @@ kw_status kw_interpreter_detach(const kw_interpreter_tensors *tensors, void *ten
 {
     tensors = or_reference(tensors);
     if (tensor == NULL || out_tensor == NULL) {
-        return kwi_interp_refuse(err, KW_INVALID_ARGUMENT,
-                                 "a tensor and a place for the detached one are needed");
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "a tensor and a place for the detached one are needed");
     }
     kw_status status = KW_NOT_FOUND;
     kw_mode mode;
@@ -122,7 +121,7 @@ kw_status kw_interpreter_detach(const kw_interpreter_tensors *tensors, void *ten
                                      : KW_NOT_FOUND;
     }
     if (status == KW_NOT_FOUND) {
-        return kwi_interp_refuse(err, status, "no interpreter takes the detaching over");
+        return kw_error_set(err, status, "no interpreter takes the detaching over");
     }
     return status == KW_OK ? KW_OK : pass_on(status, err);
 }

@@ -11,7 +11,6 @@
 
 #include "tensor/copy_device.h"
 #include "tensor/copy_loops.h"
-#include "tensor/failure.h"
 #include "tensor/shape_view.h"
 #include "tensor/version.h"
 #include "tensor/view.h"
@@ -49,8 +48,8 @@ static kw_status move(const kw_tensor *target, const kwi_view_shape *to, const k
         return KW_OK;
     }
     if (is_meta(source)) {
-        return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                               "a tensor on meta has no elements that could be copied");
+        return kw_error_set(err, KW_NOT_SUPPORTED,
+                            "a tensor on meta has no elements that could be copied");
     }
     kw_status status = kwi_carrier_init(&carrier, target->storage, source->storage, err);
     if (status != KW_OK) {
@@ -92,10 +91,10 @@ static kw_status copy_shape(const kw_tensor *tensor, uint8_t memory_format,
         kwi_strides_densify(shape->sizes, shape->strides, shape->dim, out_shape->strides);
     } else if (!kwi_strides_of_format(shape->sizes, shape->dim, memory_format,
                                       out_shape->strides)) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "memory format %u does not suit %u dimensions: channels last wants "
-                               "4, channels last 3d 5, and there is none beyond %u",
-                               memory_format, shape->dim, KW_MEMORY_CHANNELS_LAST_3D);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "memory format %u does not suit %u dimensions: channels last wants "
+                            "4, channels last 3d 5, and there is none beyond %u",
+                            memory_format, shape->dim, KW_MEMORY_CHANNELS_LAST_3D);
     }
     return KW_OK;
 }
@@ -108,9 +107,9 @@ static kw_status make_copy(const kw_tensor *tensor, const kwi_view_shape *shape,
     size_t bytes = 0;
     if (!kwi_shape_reach_bytes(shape->sizes, shape->strides, shape->dim, 0,
                                kw_dtype_bytes(tensor->dtype), &bytes)) {
-        (void)kwi_tensor_fail(err, KW_NO_MEMORY,
-                              "a copy of %" PRId64 " elements would have more than 2^63 bytes",
-                              count_of(shape));
+        (void)kw_error_set(err, KW_NO_MEMORY,
+                           "a copy of %" PRId64 " elements would have more than 2^63 bytes",
+                           count_of(shape));
         return KW_NO_MEMORY;
     }
     kw_status status = kw_storage_create(bytes, kw_tensor_device(tensor), &storage, err);
@@ -181,15 +180,15 @@ static kw_status check_types(const kw_tensor *target, const kw_tensor *source, k
     const uint64_t meaning = KW_KEYSET_BITS(KW_KEY_Conjugate) | KW_KEYSET_BITS(KW_KEY_Negative) |
                              KW_KEYSET_BITS(KW_KEY_ZeroTensor);
     if (target->dtype != source->dtype) {
-        return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                               "elements of type %s are not copied into elements of type %s; "
-                               "converting is for a kernel",
-                               kw_dtype_name(source->dtype), kw_dtype_name(target->dtype));
+        return kw_error_set(err, KW_NOT_SUPPORTED,
+                            "elements of type %s are not copied into elements of type %s; "
+                            "converting is for a kernel",
+                            kw_dtype_name(source->dtype), kw_dtype_name(target->dtype));
     }
     if ((target->keys & meaning) != (source->keys & meaning)) {
-        return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                               "one of the tensors has the conjugate, negative or zero bit and the "
-                               "other has not; resolving is for a kernel");
+        return kw_error_set(err, KW_NOT_SUPPORTED,
+                            "one of the tensors has the conjugate, negative or zero bit and the "
+                            "other has not; resolving is for a kernel");
     }
     return KW_OK;
 }
@@ -209,8 +208,8 @@ static kw_status check_target(kw_tensor *target, const kwi_view_shape *to, kw_er
 {
     void *data = NULL;
     if (repeats(to)) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "several indices of the target name one element; write to a clone");
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "several indices of the target name one element; write to a clone");
     }
     return kw_tensor_mutable_data(target, &data, err);
 }
@@ -289,9 +288,9 @@ static kw_status write_elements(kw_tensor *target, const kwi_view_shape *to,
         kwi_version_count(counter);
         return KW_OK;
     case OVERLAP_PARTLY:
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "source and target share part of their memory; copy a clone of the "
-                               "source");
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "source and target share part of their memory; copy a clone of the "
+                            "source");
     case OVERLAP_PERHAPS:
         return move_apart(target, to, source, from, counter, err);
     case OVERLAP_NONE:

@@ -8,7 +8,6 @@
 
 #include <keyway/dtype.h>
 
-#include "tensor/failure.h"
 #include "tensor/keys.h"
 #include "tensor/storage.h"
 
@@ -40,9 +39,9 @@ kw_status kwi_carrier_init(kwi_carrier *carrier, const kw_storage *to, const kw_
     carrier->counted = NULL;
     int32_t type = carrier->to.type != KW_DEVICE_CPU ? carrier->to.type : carrier->from.type;
     if (carrier->from.type != KW_DEVICE_CPU && carrier->from.type != type) {
-        return kwi_tensor_fail(
-            err, KW_NOT_SUPPORTED, "no allocator copies from %s to %s; copy by way of the CPU",
-            kwi_device_name(carrier->from.type), kwi_device_name(carrier->to.type));
+        return kw_error_set(err, KW_NOT_SUPPORTED,
+                            "no allocator copies from %s to %s; copy by way of the CPU",
+                            kwi_device_name(carrier->from.type), kwi_device_name(carrier->to.type));
     }
     carrier->source = find_source(to, from, type);
     if (carrier->source == NULL) {
@@ -50,10 +49,10 @@ kw_status kwi_carrier_init(kwi_carrier *carrier, const kw_storage *to, const kw_
         carrier->source = carrier->counted;
     }
     if (carrier->source == NULL) {
-        return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                               "%s has no allocator that could copy; see "
-                               "kw_storage_allocator_set()",
-                               kwi_device_name(type));
+        return kw_error_set(err, KW_NOT_SUPPORTED,
+                            "%s has no allocator that could copy; see "
+                            "kw_storage_allocator_set()",
+                            kwi_device_name(type));
     }
     if (!can_copy(carrier->source)) {
         carrier->source = NULL; // plain memory
@@ -83,9 +82,9 @@ kw_status kwi_carrier_run(const kwi_carrier *carrier, const kwi_loops *loops, vo
     kwi_carrier context = *carrier;
     kw_status status = kwi_loops_move(loops, to, from, move, &context);
     if (status != KW_OK) {
-        return kwi_tensor_fail(err, status, "the allocator '%s' could not copy from %s to %s: %s",
-                               carrier->source->calls.name, kwi_device_name(carrier->from.type),
-                               kwi_device_name(carrier->to.type), kw_status_message(status));
+        return kw_error_set(err, status, "the allocator '%s' could not copy from %s to %s: %s",
+                            carrier->source->calls.name, kwi_device_name(carrier->from.type),
+                            kwi_device_name(carrier->to.type), kw_status_message(status));
     }
     return KW_OK;
 }

@@ -6,7 +6,6 @@
 
 #include <keyway/tensor.h>
 
-#include "tensor/failure.h"
 #include "tensor/keys.h"
 #include "tensor/shape.h"
 #include "tensor/tensor.h"
@@ -15,21 +14,21 @@ static kw_status check_types(const kw_tensor_options *options, kw_error *err)
 {
     if (kw_dtype_name(options->dtype) == NULL || kw_layout_name(options->layout) == NULL ||
         options->inference > KW_INFERENCE_ALWAYS) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "%u is no element type, %u no layout, or %u no choice of inference",
-                               (unsigned)options->dtype, (unsigned)options->layout,
-                               (unsigned)options->inference);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "%u is no element type, %u no layout, or %u no choice of inference",
+                            (unsigned)options->dtype, (unsigned)options->layout,
+                            (unsigned)options->inference);
     }
     kw_device device = options->device;
     if (kwi_device_name(device.type) == NULL || device.index < -1 || device.index > INT8_MAX) {
-        return kwi_tensor_fail(
+        return kw_error_set(
             err, KW_INVALID_ARGUMENT, "%d:%d is no device: types are 0 to %d, indices -1 to %d",
             (int)device.type, (int)device.index, KW_DEVICE_TYPE_COUNT - 1, INT8_MAX);
     }
     if (options->dim > KW_TENSOR_DIM_MAX) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "%u dimensions are more than the %d that a tensor can have",
-                               (unsigned)options->dim, KW_TENSOR_DIM_MAX);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "%u dimensions are more than the %d that a tensor can have",
+                            (unsigned)options->dim, KW_TENSOR_DIM_MAX);
     }
     return KW_OK;
 }
@@ -44,14 +43,14 @@ typedef struct draft {
 static kw_status fail_dimension(const kw_tensor_options *options, uint32_t index, kw_error *err)
 {
     long long stride = options->strides != NULL ? (long long)options->strides[index] : 0;
-    return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                           "dimension %u has size %lld and stride %lld; neither may be negative",
-                           (unsigned)index, (long long)options->sizes[index], stride);
+    return kw_error_set(err, KW_INVALID_ARGUMENT,
+                        "dimension %u has size %lld and stride %lld; neither may be negative",
+                        (unsigned)index, (long long)options->sizes[index], stride);
 }
 
 static kw_status fail_product(kw_error *err)
 {
-    return kwi_tensor_fail(err, KW_INVALID_ARGUMENT, "the product of the sizes is beyond 64 bits");
+    return kw_error_set(err, KW_INVALID_ARGUMENT, "the product of the sizes is beyond 64 bits");
 }
 
 // Contiguous strides, and how many elements the shape reaches, in one pass.
@@ -99,12 +98,12 @@ static kw_status lay_as_told(const kw_tensor_options *options, draft *out, int64
 static kw_status lay(const kw_tensor_options *options, draft *out, kw_error *err)
 {
     if (options->dim > 0 && options->sizes == NULL) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT, "%u dimensions have no sizes",
-                               (unsigned)options->dim);
+        return kw_error_set(err, KW_INVALID_ARGUMENT, "%u dimensions have no sizes",
+                            (unsigned)options->dim);
     }
     if (options->storage_offset < 0) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT, "the storage offset %lld is negative",
-                               (long long)options->storage_offset);
+        return kw_error_set(err, KW_INVALID_ARGUMENT, "the storage offset %lld is negative",
+                            (long long)options->storage_offset);
     }
     out->shape.sizes = options->sizes;
     out->shape.offset = options->storage_offset;
@@ -114,8 +113,8 @@ static kw_status lay(const kw_tensor_options *options, draft *out, kw_error *err
                                                 : lay_contiguous(options, out, &reach, err);
     if (status == KW_OK &&
         __builtin_mul_overflow((size_t)reach, kw_dtype_bytes(options->dtype), &out->needed_bytes)) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "the last element lies beyond what 64 bits can count in bytes");
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "the last element lies beyond what 64 bits can count in bytes");
     }
     return status;
 }
@@ -137,15 +136,15 @@ static kw_status check_storage(const kw_tensor_options *options, size_t needed_b
 {
     kw_device device = kw_storage_device(options->storage);
     if (device.type != options->device.type || device.index != options->device.index) {
-        return kwi_tensor_fail(err, KW_WRONG_VALUE,
-                               "the storage is on %s:%d, the tensor would be on %s:%d",
-                               kwi_device_name(device.type), (int)device.index,
-                               kwi_device_name(options->device.type), (int)options->device.index);
+        return kw_error_set(err, KW_WRONG_VALUE,
+                            "the storage is on %s:%d, the tensor would be on %s:%d",
+                            kwi_device_name(device.type), (int)device.index,
+                            kwi_device_name(options->device.type), (int)options->device.index);
     }
     if (kw_storage_bytes(options->storage) < needed_bytes) {
-        return kwi_tensor_fail(err, KW_WRONG_VALUE,
-                               "the shape needs %zu bytes of storage, which has %zu", needed_bytes,
-                               kw_storage_bytes(options->storage));
+        return kw_error_set(err, KW_WRONG_VALUE,
+                            "the shape needs %zu bytes of storage, which has %zu", needed_bytes,
+                            kw_storage_bytes(options->storage));
     }
     return KW_OK;
 }
@@ -184,9 +183,9 @@ static kw_status make(const kw_tensor_options *options, kw_tensor **out_tensor, 
 
 kw_status kw_tensor_create(const kw_tensor_options *options, kw_tensor **out_tensor, kw_error *err)
 {
-    kw_status status = kwi_tensor_options_check(options, sizeof *options, "kw_tensor_options", err);
+    kw_status status = kw_options_check(options, sizeof *options, "kw_tensor_options", err);
     if (status == KW_OK && out_tensor == NULL) {
-        status = kwi_tensor_fail(err, KW_INVALID_ARGUMENT, "there is no place for the tensor");
+        status = kw_error_set(err, KW_INVALID_ARGUMENT, "there is no place for the tensor");
     }
     if (status == KW_OK) {
         status = check_types(options, err);

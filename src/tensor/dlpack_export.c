@@ -49,12 +49,12 @@ static void delete_versioned(struct DLManagedTensorVersioned *self)
 static kw_status check_meaning(const kw_tensor *tensor, kw_error *err)
 {
     if (kw_tensor_is_conj(tensor) || kw_tensor_is_neg(tensor) || kw_tensor_is_zero_tensor(tensor)) {
-        return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                               "DLPack has no %s bit; resolve it first: the elements in memory are "
-                               "other numbers",
-                               kw_tensor_is_conj(tensor)  ? "conjugate"
-                               : kw_tensor_is_neg(tensor) ? "negative"
-                                                          : "zero");
+        return kw_error_set(err, KW_NOT_SUPPORTED,
+                            "DLPack has no %s bit; resolve it first: the elements in memory are "
+                            "other numbers",
+                            kw_tensor_is_conj(tensor)  ? "conjugate"
+                            : kw_tensor_is_neg(tensor) ? "negative"
+                                                       : "zero");
     }
     return KW_OK;
 }
@@ -140,15 +140,15 @@ kw_status kw_tensor_to_dlpack_versioned(kw_tensor *tensor,
 static kw_status check_plain(const kw_tensor *tensor, kwi_dl_type type, kw_error *err)
 {
     if (kw_storage_is_read_only(tensor->storage)) {
-        return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                               "the memory is read-only, which DLPack says from 1.0 on; export the "
-                               "versioned structure, or a clone");
+        return kw_error_set(err, KW_NOT_SUPPORTED,
+                            "the memory is read-only, which DLPack says from 1.0 on; export the "
+                            "versioned structure, or a clone");
     }
     if (type.code > KWI_DL_BOOL) {
-        return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                               "DLPack has elements of type %s from 1.1 on; export the versioned "
-                               "structure",
-                               kw_dtype_name(tensor->dtype));
+        return kw_error_set(err, KW_NOT_SUPPORTED,
+                            "DLPack has elements of type %s from 1.1 on; export the versioned "
+                            "structure",
+                            kw_dtype_name(tensor->dtype));
     }
     return KW_OK;
 }

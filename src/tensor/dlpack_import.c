@@ -10,7 +10,6 @@
 
 #include "tensor/dlpack_abi.h"
 #include "tensor/dlpack_type.h"
-#include "tensor/failure.h"
 #include "tensor/shape_view.h"
 #include "tensor/view.h"
 
@@ -24,13 +23,13 @@ typedef struct reading {
 static kw_status read_sizes(const kwi_dl_tensor *from, kwi_view_shape *shape, kw_error *err)
 {
     if (from->ndim < 0 || from->ndim > KW_TENSOR_DIM_MAX) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "the structure has %d dimensions; a tensor has 0 to %d",
-                               (int)from->ndim, KW_TENSOR_DIM_MAX);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "the structure has %d dimensions; a tensor has 0 to %d",
+                            (int)from->ndim, KW_TENSOR_DIM_MAX);
     }
     if (from->ndim > 0 && from->shape == NULL) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "the structure has %d dimensions and no sizes", (int)from->ndim);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "the structure has %d dimensions and no sizes", (int)from->ndim);
     }
     shape->dim = (uint32_t)from->ndim;
     shape->offset = 0;
@@ -52,11 +51,11 @@ static kw_status read_strides(const kwi_dl_tensor *from, kwi_view_shape *shape, 
         if (stride >= 0) {
             shape->strides[i] = stride;
         } else if (count > 0 && shape->sizes[i] > 1) {
-            return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                                   "dimension %u has the stride %" PRId64
-                                   "; strides are not negative here: export a copy, such as "
-                                   "numpy.ascontiguousarray() makes",
-                                   i, stride);
+            return kw_error_set(err, KW_INVALID_ARGUMENT,
+                                "dimension %u has the stride %" PRId64
+                                "; strides are not negative here: export a copy, such as "
+                                "numpy.ascontiguousarray() makes",
+                                i, stride);
         }
     }
     return KW_OK;
@@ -69,21 +68,21 @@ static kw_status check_address(const void *data, uint64_t byte_offset, size_t by
     uintptr_t end = 0;
     uintptr_t begin = 0;
     if (data == NULL) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "the structure has elements and no data pointer");
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "the structure has elements and no data pointer");
     }
     if (byte_offset > PTRDIFF_MAX || __builtin_add_overflow((uintptr_t)data, byte_offset, &begin) ||
         __builtin_add_overflow(begin, bytes, &end)) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "%zu bytes from byte %" PRIu64 " on do not lie behind the data "
-                               "pointer: addresses end before",
-                               bytes, byte_offset);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "%zu bytes from byte %" PRIu64 " on do not lie behind the data "
+                            "pointer: addresses end before",
+                            bytes, byte_offset);
     }
     if (begin % alignment != 0) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "the first element lies %zu bytes beside a multiple of %zu, which "
-                               "its type needs; export a copy",
-                               (size_t)(begin % alignment), alignment);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "the first element lies %zu bytes beside a multiple of %zu, which "
+                            "its type needs; export a copy",
+                            (size_t)(begin % alignment), alignment);
     }
     return KW_OK;
 }
@@ -100,14 +99,14 @@ static kw_status read_handle(const kwi_dl_tensor *from, reading *out, size_t ele
                              kw_error *err)
 {
     if (from->data == NULL) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT, "the structure has elements and no data");
+        return kw_error_set(err, KW_INVALID_ARGUMENT, "the structure has elements and no data");
     }
     if (from->byte_offset % element_bytes != 0 ||
         from->byte_offset / element_bytes > INT64_MAX / 2) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "the offset is %" PRIu64 " bytes, which are no number of elements "
-                               "of %zu bytes",
-                               from->byte_offset, element_bytes);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "the offset is %" PRIu64 " bytes, which are no number of elements "
+                            "of %zu bytes",
+                            from->byte_offset, element_bytes);
     }
     out->shape.offset = (int64_t)(from->byte_offset / element_bytes);
     out->memory.data = from->data;
@@ -131,8 +130,8 @@ static kw_status read_data(const kwi_dl_tensor *from, reading *out, kw_error *er
     if (!kwi_shape_reach_bytes(shape->sizes, shape->strides, shape->dim, shape->offset,
                                element_bytes, &out->memory.bytes) ||
         out->memory.bytes > PTRDIFF_MAX) { // no memory is as large
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "sizes and strides reach further than 63 bits");
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "sizes and strides reach further than 63 bits");
     }
     if (!is_handle) {
         status = check_address(from->data, from->byte_offset, out->memory.bytes,
@@ -190,8 +189,8 @@ static kw_status check_arguments(const void *managed, const void *place, kw_erro
 {
     return managed != NULL && place != NULL
                ? KW_OK
-               : kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                                 "there is no structure, or no place for the tensor");
+               : kw_error_set(err, KW_INVALID_ARGUMENT,
+                              "there is no structure, or no place for the tensor");
 }
 
 static void delete_plain(void *managed)
@@ -228,11 +227,11 @@ kw_status kw_tensor_from_dlpack_versioned(struct DLManagedTensorVersioned *take_
         return status;
     }
     if (take_managed->version.major != KW_DLPACK_MAJOR) { // what follows may lie anywhere
-        return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                               "the structure is of DLPack %" PRIu32 ".%" PRIu32
-                               "; this library reads %d.x: ask the producer for that version",
-                               take_managed->version.major, take_managed->version.minor,
-                               KW_DLPACK_MAJOR);
+        return kw_error_set(err, KW_NOT_SUPPORTED,
+                            "the structure is of DLPack %" PRIu32 ".%" PRIu32
+                            "; this library reads %d.x: ask the producer for that version",
+                            take_managed->version.major, take_managed->version.minor,
+                            KW_DLPACK_MAJOR);
     }
     reading from = {.memory = {.struct_size = sizeof from.memory,
                                .read_only = (take_managed->flags & KWI_DL_READ_ONLY) != 0,

@@ -8,7 +8,6 @@
 
 #include <keyway/dtype.h>
 
-#include "tensor/failure.h"
 #include "tensor/keys.h"
 
 typedef struct type_row {
@@ -49,23 +48,23 @@ kw_status kwi_dlpack_type_of(uint8_t dtype, kwi_dl_type *out_type, kw_error *err
             return KW_OK;
         }
     }
-    return kwi_tensor_fail(err, KW_NOT_SUPPORTED, "DLPack has no element type %s",
-                           kw_dtype_name(dtype));
+    return kw_error_set(err, KW_NOT_SUPPORTED, "DLPack has no element type %s",
+                        kw_dtype_name(dtype));
 }
 
 kw_status kwi_dlpack_type_read(kwi_dl_type type, uint8_t *out_dtype, kw_error *err)
 {
     if (type.code == KWI_DL_OPAQUE_HANDLE) {
-        return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                               "the elements are opaque handles of %u bits, which only their maker "
-                               "can read",
-                               type.bits);
+        return kw_error_set(err, KW_NOT_SUPPORTED,
+                            "the elements are opaque handles of %u bits, which only their maker "
+                            "can read",
+                            type.bits);
     }
     if (type.lanes != 1) {
-        return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                               "the elements are vectors of %u lanes; export their lanes as one "
-                               "more dimension",
-                               type.lanes);
+        return kw_error_set(err, KW_NOT_SUPPORTED,
+                            "the elements are vectors of %u lanes; export their lanes as one "
+                            "more dimension",
+                            type.lanes);
     }
     for (size_t i = 0; i < TYPE_COUNT; i++) {
         if (types[i].code == type.code && types[i].bits == type.bits) {
@@ -73,9 +72,9 @@ kw_status kwi_dlpack_type_read(kwi_dl_type type, uint8_t *out_dtype, kw_error *e
             return KW_OK;
         }
     }
-    return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                           "DLPack's type code %u with %u bits is no element type here", type.code,
-                           type.bits);
+    return kw_error_set(err, KW_NOT_SUPPORTED,
+                        "DLPack's type code %u with %u bits is no element type here", type.code,
+                        type.bits);
 }
 
 // Devices ---------------------------------------------------------------------------------------
@@ -110,8 +109,8 @@ kw_status kwi_dlpack_device_of(kw_device device, kwi_dl_device *out_device, kw_e
             return KW_OK;
         }
     }
-    return kwi_tensor_fail(err, KW_NOT_SUPPORTED, "DLPack has no device %s",
-                           kwi_device_name(device.type));
+    return kw_error_set(err, KW_NOT_SUPPORTED, "DLPack has no device %s",
+                        kwi_device_name(device.type));
 }
 
 kw_status kwi_dlpack_device_read(kwi_dl_device device, kw_device *out_device, kw_error *err)
@@ -124,13 +123,13 @@ kw_status kwi_dlpack_device_read(kwi_dl_device device, kw_device *out_device, kw
         out_device->index = devices[i].type == KW_DEVICE_CPU ? -1 : device.device_id;
         if (out_device->index < -1 || out_device->index > INT8_MAX ||
             (out_device->index == -1 && devices[i].type != KW_DEVICE_CPU)) {
-            return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                                   "the device index is %d; it can be 0 to %d",
-                                   (int)device.device_id, INT8_MAX);
+            return kw_error_set(err, KW_INVALID_ARGUMENT,
+                                "the device index is %d; it can be 0 to %d", (int)device.device_id,
+                                INT8_MAX);
         }
         return KW_OK;
     }
-    return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                           "DLPack's device type %u is none that tensors have here",
-                           (unsigned)device.device_type);
+    return kw_error_set(err, KW_NOT_SUPPORTED,
+                        "DLPack's device type %u is none that tensors have here",
+                        (unsigned)device.device_type);
 }

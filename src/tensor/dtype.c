@@ -8,8 +8,6 @@
 
 #include <keyway/dtype.h>
 
-#include "tensor/failure.h"
-
 typedef struct dtype_row {
     const char *name;
     uint8_t bytes;
@@ -53,8 +51,8 @@ kw_dtype_kind kw_dtype_kind_of(uint8_t dtype)
 kw_status kw_dtype_find(const char *name, uint8_t *out_dtype, kw_error *err)
 {
     if (name == NULL || out_dtype == NULL) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "finding an element type needs a name and a place");
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "finding an element type needs a name and a place");
     }
     for (size_t i = 0; i < ROW_COUNT; i++) {
         if (strcmp(rows[i].name, name) == 0) {
@@ -68,7 +66,7 @@ kw_status kw_dtype_find(const char *name, uint8_t *out_dtype, kw_error *err)
             return KW_OK;
         }
     }
-    return kwi_tensor_fail(err, KW_NOT_FOUND, "no element type is called '%.64s'", name);
+    return kw_error_set(err, KW_NOT_FOUND, "no element type is called '%.64s'", name);
 }
 
 const char *kw_layout_name(uint8_t layout)

@@ -34,15 +34,15 @@ static kw_status check_name(const char *const *names, uint32_t index, kw_error *
         return KW_OK;
     }
     if (!is_identifier(name)) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "'%.64s', the name of dimension %u, is no identifier", name,
-                               (unsigned)index);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "'%.64s', the name of dimension %u, is no identifier", name,
+                            (unsigned)index);
     }
     for (uint32_t i = 0; i < index; i++) {
         if (names[i] != NULL && strcmp(names[i], name) == 0) {
-            return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                                   "dimensions %u and %u have the same name '%.64s'", (unsigned)i,
-                                   (unsigned)index, name);
+            return kw_error_set(err, KW_INVALID_ARGUMENT,
+                                "dimensions %u and %u have the same name '%.64s'", (unsigned)i,
+                                (unsigned)index, name);
         }
     }
     return KW_OK;

@@ -10,7 +10,7 @@
 kw_status kw_tensor_claim(kw_tensor *tensor, kw_interpreter *interpreter, kw_error *err)
 {
     if (interpreter == NULL) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT, "a claim needs an interpreter");
+        return kw_error_set(err, KW_INVALID_ARGUMENT, "a claim needs an interpreter");
     }
     if (!kw_tensor_is_defined(tensor)) {
         return kwi_tensor_fail_undefined(err);
@@ -25,7 +25,7 @@ kw_status kw_tensor_claim(kw_tensor *tensor, kw_interpreter *interpreter, kw_err
         holder == interpreter) {
         return KW_OK;
     }
-    return kwi_tensor_fail(err, KW_BUSY, "another interpreter has claimed the tensor");
+    return kw_error_set(err, KW_BUSY, "another interpreter has claimed the tensor");
 }
 
 kw_interpreter *kw_tensor_interpreter(const kw_tensor *tensor)
@@ -41,12 +41,12 @@ kw_status kw_tensor_set_object(kw_tensor *tensor, kw_interpreter *interpreter, v
                                kw_error *err)
 {
     if (interpreter == NULL || kw_tensor_interpreter(tensor) != interpreter) {
-        return kwi_tensor_fail(err, KW_NOT_FOUND, "the interpreter has not claimed the tensor");
+        return kw_error_set(err, KW_NOT_FOUND, "the interpreter has not claimed the tensor");
     }
     if (owned && (object == NULL || release == NULL)) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "a tensor that owns its object needs the object and a function to "
-                               "release it");
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "a tensor that owns its object needs the object and a function to "
+                            "release it");
     }
     kwi_extra *extra = kwi_extra_of(tensor);
     extra->object = object;

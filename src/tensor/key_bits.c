@@ -80,10 +80,10 @@ kw_status kw_tensor_change_keys(kw_tensor *tensor, kw_keyset added, kw_keyset re
     if (!kw_keyset_is_empty(kept)) {
         char text[256];
         (void)kw_keyset_format(kept, text, sizeof text);
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "these keys follow from the tensor's backend or have a function of "
-                               "their own: %s",
-                               text);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "these keys follow from the tensor's backend or have a function of "
+                            "their own: %s",
+                            text);
     }
     tensor->keys = (tensor->keys | added.bits) & ~removed.bits;
     return KW_OK;
@@ -100,8 +100,8 @@ kw_status kw_tensor_change_backend(kw_tensor *tensor, kw_key backend_key, kw_err
     bool is_block = kw_key_is_per_backend(functionality);
     if (!is_nested &&
         (!kw_key_is_backend_key(backend_key) || (is_block && backend == KW_BACKEND_INVALID))) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT, "%s is no key of a backend",
-                               kw_key_name(backend_key));
+        return kw_error_set(err, KW_INVALID_ARGUMENT, "%s is no key of a backend",
+                            kw_key_name(backend_key));
     }
     kw_backend before = kw_keyset_highest_backend(kw_tensor_keyset(tensor));
     uint64_t gone = KW_KEYSET_AUTOGRADOTHER_BACKENDS | KW_KEYSET_BITS(KW_KEY_Dense) |

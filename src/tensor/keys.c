@@ -17,8 +17,6 @@
 
 #include <keyway/tensor.h>
 
-#include "tensor/failure.h"
-
 typedef struct device_row {
     const char *name;
     kw_backend backend; // KW_BACKEND_INVALID: none
@@ -106,9 +104,9 @@ static kw_key find_functionality(const device_row *device, uint8_t layout, uint8
 
 static kw_status fail_served(const device_row *device, uint8_t layout, kw_error *err)
 {
-    return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                           "no backend serves tensors of layout %s on device %s",
-                           kw_layout_name(layout), device->name);
+    return kw_error_set(err, KW_NOT_SUPPORTED,
+                        "no backend serves tensors of layout %s on device %s",
+                        kw_layout_name(layout), device->name);
 }
 
 kw_status kwi_keys_of_device(int32_t device_type, uint8_t layout, uint8_t dtype, bool is_inference,
@@ -135,10 +133,10 @@ kw_status kw_tensor_backend_key(int32_t device_type, uint8_t layout, uint8_t dty
 {
     if (out_key == NULL || kw_layout_name(layout) == NULL || kwi_device_name(device_type) == NULL ||
         kw_dtype_name(dtype) == NULL) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "%d is no device type, %u no layout, %u no element type, or there "
-                               "is no place for the key",
-                               (int)device_type, (unsigned)layout, (unsigned)dtype);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "%d is no device type, %u no layout, %u no element type, or there "
+                            "is no place for the key",
+                            (int)device_type, (unsigned)layout, (unsigned)dtype);
     }
     const device_row *device = &devices[device_type];
     kw_key functionality = find_functionality(device, layout, dtype);

@@ -6,8 +6,6 @@
 
 #include <keyway/tensor.h>
 
-#include "tensor/failure.h"
-
 kw_device kw_tensor_device(const kw_tensor *tensor)
 {
     return (kw_device){.type = tensor->device_type, .index = tensor->device_index};

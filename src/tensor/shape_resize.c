@@ -10,7 +10,6 @@
 
 #include <keyway/dtype.h>
 
-#include "tensor/failure.h"
 #include "tensor/shape_view.h"
 
 // Enough for 64 small numbers. A longer list is cut.
@@ -34,9 +33,9 @@ static const char *print_list(kw_int_list list, char buffer[LIST_BYTES])
 
 static kw_status fail_too_many(size_t count, kw_error *err)
 {
-    return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                           "%zu dimensions are asked for; a tensor has %d at most", count,
-                           KW_TENSOR_DIM_MAX);
+    return kw_error_set(err, KW_INVALID_ARGUMENT,
+                        "%zu dimensions are asked for; a tensor has %d at most", count,
+                        KW_TENSOR_DIM_MAX);
 }
 
 kw_status kwi_sizes_check(kw_int_list sizes, kw_error *err)
@@ -48,15 +47,15 @@ kw_status kwi_sizes_check(kw_int_list sizes, kw_error *err)
     }
     for (size_t i = 0; i < sizes.count; i++) {
         if (sizes.data[i] < 0) {
-            return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                                   "dimension %zu has the size %" PRId64 ", which is negative", i,
-                                   sizes.data[i]);
+            return kw_error_set(err, KW_INVALID_ARGUMENT,
+                                "dimension %zu has the size %" PRId64 ", which is negative", i,
+                                sizes.data[i]);
         }
     }
     if (!kwi_sizes_count(sizes.data, (uint32_t)sizes.count, &count)) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "the number of elements of the sizes %s exceeds 63 bits",
-                               print_list(sizes, text));
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "the number of elements of the sizes %s exceeds 63 bits",
+                            print_list(sizes, text));
     }
     return KW_OK;
 }
@@ -68,16 +67,16 @@ static kw_status expand_dim(const kwi_view_shape *before, int64_t from, kwi_view
 {
     int64_t size = from >= 0 ? before->sizes[from] : 1;
     if (wanted < 0 && (wanted != -1 || from < 0)) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "dimension %u cannot have the size %" PRId64
-                               "; -1 keeps a size that there is",
-                               at, wanted);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "dimension %u cannot have the size %" PRId64
+                            "; -1 keeps a size that there is",
+                            at, wanted);
     }
     if (wanted >= 0 && wanted != size && size != 1) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "dimension %u has the size %" PRId64
-                               " and cannot be expanded to %" PRId64 ": only a size of 1 can be",
-                               at, size, wanted);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "dimension %u has the size %" PRId64
+                            " and cannot be expanded to %" PRId64 ": only a size of 1 can be",
+                            at, size, wanted);
     }
     after->sizes[at] = wanted < 0 ? size : wanted;
     if (after->sizes[at] != size || before->dim == 0) { // the one element of a scalar is repeated
@@ -98,9 +97,9 @@ kw_status kwi_shape_expand(kwi_view_shape *shape, kw_int_list sizes, kw_error *e
         return fail_too_many(sizes.count, err);
     }
     if (sizes.count < shape->dim) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "%zu sizes are given for a tensor of %u dimensions", sizes.count,
-                               shape->dim);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "%zu sizes are given for a tensor of %u dimensions", sizes.count,
+                            shape->dim);
     }
     kwi_view_shape before = *shape;
     shape->dim = (uint32_t)sizes.count;
@@ -117,9 +116,9 @@ kw_status kwi_shape_expand(kwi_view_shape *shape, kw_int_list sizes, kw_error *e
 static kw_status fail_sizes(kw_int_list sizes, int64_t count, kw_error *err)
 {
     char text[LIST_BYTES];
-    return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                           "the sizes %s do not hold the %" PRId64 " elements of the tensor",
-                           print_list(sizes, text), count);
+    return kw_error_set(err, KW_INVALID_ARGUMENT,
+                        "the sizes %s do not hold the %" PRId64 " elements of the tensor",
+                        print_list(sizes, text), count);
 }
 
 kw_status kwi_sizes_infer(const kwi_view_shape *shape, kw_int_list sizes, int64_t *out_sizes,
@@ -134,9 +133,9 @@ kw_status kwi_sizes_infer(const kwi_view_shape *shape, kw_int_list sizes, int64_
     (void)kwi_sizes_count(shape->sizes, shape->dim, &count);
     for (size_t i = 0; i < sizes.count; i++) {
         if (sizes.data[i] == -1 && open >= 0) {
-            return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                                   "the sizes of dimensions %d and %zu are both left open",
-                                   (int)open, i);
+            return kw_error_set(err, KW_INVALID_ARGUMENT,
+                                "the sizes of dimensions %d and %zu are both left open", (int)open,
+                                i);
         }
         open = sizes.data[i] == -1 ? (int64_t)i : open;
         out_sizes[i] = sizes.data[i] == -1 ? 1 : sizes.data[i];
@@ -150,10 +149,10 @@ kw_status kwi_sizes_infer(const kwi_view_shape *shape, kw_int_list sizes, int64_
         return known == count ? KW_OK : fail_sizes(sizes, count, err);
     }
     if (known == 0 && count == 0) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "the size of dimension %d is left open and can be any: the tensor "
-                               "has no elements",
-                               (int)open);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "the size of dimension %d is left open and can be any: the tensor "
+                            "has no elements",
+                            (int)open);
     }
     if (known == 0 || count % known != 0) {
         return fail_sizes(sizes, count, err);
@@ -233,20 +232,20 @@ static kw_status check_strides(kw_int_list sizes, kw_int_list strides, int64_t o
                                kw_error *err)
 {
     if (sizes.count != strides.count) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT, "there are %zu sizes and %zu strides",
-                               sizes.count, strides.count);
+        return kw_error_set(err, KW_INVALID_ARGUMENT, "there are %zu sizes and %zu strides",
+                            sizes.count, strides.count);
     }
     kw_status status = kwi_sizes_check(sizes, err);
     for (size_t i = 0; i < strides.count && status == KW_OK; i++) {
         if (strides.data[i] < 0) {
-            status = kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                                     "dimension %zu has the stride %" PRId64 ", which is negative",
-                                     i, strides.data[i]);
+            status = kw_error_set(err, KW_INVALID_ARGUMENT,
+                                  "dimension %zu has the stride %" PRId64 ", which is negative", i,
+                                  strides.data[i]);
         }
     }
     if (status == KW_OK && offset < 0) {
-        status = kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                                 "the offset is %" PRId64 ", which is negative", offset);
+        status = kw_error_set(err, KW_INVALID_ARGUMENT,
+                              "the offset is %" PRId64 ", which is negative", offset);
     }
     return status;
 }
@@ -281,13 +280,13 @@ kw_status kwi_shape_check_reach(const kwi_view_shape *shape, size_t element_byte
     (void)print_list((kw_int_list){shape->sizes, shape->dim}, sizes);
     (void)print_list((kw_int_list){shape->strides, shape->dim}, strides);
     if (!is_counted) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "the sizes %s with the strides %s from element %" PRId64
-                               " on reach further than 63 bits; the storage has %zu bytes",
-                               sizes, strides, shape->offset, storage_bytes);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "the sizes %s with the strides %s from element %" PRId64
+                            " on reach further than 63 bits; the storage has %zu bytes",
+                            sizes, strides, shape->offset, storage_bytes);
     }
-    return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                           "the sizes %s with the strides %s from element %" PRId64
-                           " on need %zu bytes; the storage has %zu",
-                           sizes, strides, shape->offset, bytes, storage_bytes);
+    return kw_error_set(err, KW_INVALID_ARGUMENT,
+                        "the sizes %s with the strides %s from element %" PRId64
+                        " on need %zu bytes; the storage has %zu",
+                        sizes, strides, shape->offset, bytes, storage_bytes);
 }

@@ -9,19 +9,17 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tensor/failure.h"
-
 // A dimension given from either end, among `count` of them.
 static kw_status wrap_dim(int64_t dim, uint32_t count, uint32_t *out_dim, kw_error *err)
 {
     if (count == 0) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "there is no dimension %" PRId64 ": the tensor has none", dim);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "there is no dimension %" PRId64 ": the tensor has none", dim);
     }
     if (dim < -(int64_t)count || dim >= (int64_t)count) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "there is no dimension %" PRId64 ": it can be %d to %d", dim,
-                               -(int)count, (int)count - 1);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "there is no dimension %" PRId64 ": it can be %d to %d", dim,
+                            -(int)count, (int)count - 1);
     }
     *out_dim = (uint32_t)(dim < 0 ? dim + count : dim);
     return KW_OK;
@@ -47,10 +45,10 @@ static kw_status move_offset(kwi_view_shape *shape, uint32_t at, int64_t steps, 
     int64_t elements = 0;
     if (__builtin_mul_overflow(steps, shape->strides[at], &elements) ||
         __builtin_add_overflow(shape->offset, elements, &shape->offset)) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "the offset of element %" PRId64
-                               " of dimension %u exceeds 63 bits: its stride is %" PRId64,
-                               steps, at, shape->strides[at]);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "the offset of element %" PRId64
+                            " of dimension %u exceeds 63 bits: its stride is %" PRId64,
+                            steps, at, shape->strides[at]);
     }
     return KW_OK;
 }
@@ -76,10 +74,10 @@ static kw_status step_over(kwi_view_shape *shape, uint32_t at, int64_t length, i
     if (!__builtin_mul_overflow(shape->strides[at], step, &stride)) {
         shape->strides[at] = stride;
     } else if (shape->sizes[at] > 1) { // else no index is ever multiplied with it
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "a step of %" PRId64 " in dimension %u exceeds 63 bits: its stride "
-                               "is %" PRId64,
-                               step, at, shape->strides[at]);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "a step of %" PRId64 " in dimension %u exceeds 63 bits: its stride "
+                            "is %" PRId64,
+                            step, at, shape->strides[at]);
     }
     return KW_OK;
 }
@@ -93,10 +91,10 @@ kw_status kwi_shape_slice(kwi_view_shape *shape, int64_t dim, int64_t start, int
         return status;
     }
     if (step <= 0) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "a slice of dimension %u has the step %" PRId64
-                               ", which has to be 1 or more",
-                               at, step);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "a slice of dimension %u has the step %" PRId64
+                            ", which has to be 1 or more",
+                            at, step);
     }
     int64_t size = shape->sizes[at];
     start = clamp_index(start, size);
@@ -115,10 +113,10 @@ kw_status kwi_shape_select(kwi_view_shape *shape, int64_t dim, int64_t index, kw
     }
     int64_t size = shape->sizes[at];
     if (index < -size || index >= size) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "there is no element %" PRId64 " in dimension %u, whose size is "
-                               "%" PRId64,
-                               index, at, size);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "there is no element %" PRId64 " in dimension %u, whose size is "
+                            "%" PRId64,
+                            index, at, size);
     }
     status = move_offset(shape, at, index < 0 ? index + size : index, err);
     if (status == KW_OK) {
@@ -138,10 +136,10 @@ kw_status kwi_shape_narrow(kwi_view_shape *shape, int64_t dim, int64_t start, in
     int64_t size = shape->sizes[at];
     int64_t first = start < 0 && start >= -size ? start + size : start;
     if (length < 0 || first < 0 || first > size || length > size - first) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "%" PRId64 " elements from %" PRId64
-                               " on are not in dimension %u, whose size is %" PRId64,
-                               length, start, at, size);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "%" PRId64 " elements from %" PRId64
+                            " on are not in dimension %u, whose size is %" PRId64,
+                            length, start, at, size);
     }
     shape->sizes[at] = length;
     return move_offset(shape, at, first, err);
@@ -172,9 +170,9 @@ kw_status kwi_shape_transpose(kwi_view_shape *shape, int64_t dim_0, int64_t dim_
 kw_status kwi_shape_permute(kwi_view_shape *shape, kw_int_list dims, kw_error *err)
 {
     if (dims.count != shape->dim) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "the order names %zu dimensions of %u that there are", dims.count,
-                               shape->dim);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "the order names %zu dimensions of %u that there are", dims.count,
+                            shape->dim);
     }
     kwi_view_shape before = *shape;
     uint64_t seen = 0;
@@ -185,8 +183,8 @@ kw_status kwi_shape_permute(kwi_view_shape *shape, kw_int_list dims, kw_error *e
             return status;
         }
         if ((seen >> from & 1) != 0) {
-            return kwi_tensor_fail(err, KW_INVALID_ARGUMENT, "the order names dimension %u twice",
-                                   from);
+            return kw_error_set(err, KW_INVALID_ARGUMENT, "the order names dimension %u twice",
+                                from);
         }
         seen |= UINT64_C(1) << from;
         shape->sizes[i] = before.sizes[from];
@@ -213,9 +211,9 @@ kw_status kwi_shape_unsqueeze(kwi_view_shape *shape, int64_t dim, kw_error *err)
         return status;
     }
     if (shape->dim == KW_TENSOR_DIM_MAX) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "the tensor has %d dimensions, and cannot have more",
-                               KW_TENSOR_DIM_MAX);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "the tensor has %d dimensions, and cannot have more",
+                            KW_TENSOR_DIM_MAX);
     }
     int64_t stride = at < shape->dim ? kwi_stride_around(shape->sizes[at], shape->strides[at]) : 1;
     size_t bytes = (shape->dim - at) * sizeof shape->sizes[0];

@@ -133,23 +133,22 @@ static kw_status check(int32_t device_type, const kw_storage_allocator *allocato
 {
     const char *device = kwi_device_name(device_type);
     if (device == NULL || device_type == KW_DEVICE_META) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               device == NULL ? "%d is no device type"
-                                              : "device type %d is Meta, whose storages have no "
-                                                "memory and need no allocator",
-                               (int)device_type);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            device == NULL ? "%d is no device type"
+                                           : "device type %d is Meta, whose storages have no "
+                                             "memory and need no allocator",
+                            (int)device_type);
     }
     if (allocator == NULL) {
         return KW_OK;
     }
-    kw_status status =
-        kwi_tensor_options_check(allocator, sizeof *allocator, "kw_storage_allocator", err);
+    kw_status status = kw_options_check(allocator, sizeof *allocator, "kw_storage_allocator", err);
     if (status == KW_OK &&
         (allocator->allocate == NULL || allocator->free == NULL || allocator->name == NULL)) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "an allocator of storages on %s needs a name and functions to "
-                               "allocate and to free",
-                               device);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "an allocator of storages on %s needs a name and functions to "
+                            "allocate and to free",
+                            device);
     }
     return status;
 }

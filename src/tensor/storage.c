@@ -31,7 +31,7 @@ static void count(kw_storage *storage, uint64_t delta)
 static kw_status check_device(kw_device device, kw_error *err)
 {
     if (kwi_device_name(device.type) == NULL || device.index < -1 || device.index > INT8_MAX) {
-        return kwi_tensor_fail(
+        return kw_error_set(
             err, KW_INVALID_ARGUMENT, "%d:%d is no device: types are 0 to %d, indices -1 to %d",
             (int)device.type, (int)device.index, KW_DEVICE_TYPE_COUNT - 1, INT8_MAX);
     }
@@ -54,16 +54,16 @@ kw_status kw_storage_create(size_t bytes, kw_device device, kw_storage **out_sto
     kw_status status = check_device(device, err);
     if (status != KW_OK || out_storage == NULL) {
         return status != KW_OK ? status
-                               : kwi_tensor_fail(err, KW_INVALID_ARGUMENT, "there is no place");
+                               : kw_error_set(err, KW_INVALID_ARGUMENT, "there is no place");
     }
     kwi_source *source = NULL;
     if (device.type != KW_DEVICE_META) {
         source = kwi_source_take(device.type);
         if (source == NULL) {
-            return kwi_tensor_fail(err, KW_NOT_FOUND,
-                                   "storages on %s have no allocator; see "
-                                   "kw_storage_allocator_set()",
-                                   kwi_device_name(device.type));
+            return kw_error_set(err, KW_NOT_FOUND,
+                                "storages on %s have no allocator; see "
+                                "kw_storage_allocator_set()",
+                                kwi_device_name(device.type));
         }
     }
     kw_storage *storage = make(device);
@@ -75,9 +75,9 @@ kw_status kw_storage_create(size_t bytes, kw_device device, kw_storage **out_sto
     if (storage == NULL || (source != NULL && bytes > 0 && data == NULL)) {
         kw_memory_free(storage, sizeof *storage);
         kwi_source_give_back(source);
-        return kwi_tensor_fail(err, KW_NO_MEMORY,
-                               "a storage of %zu bytes on %s could not be allocated", bytes,
-                               kwi_device_name(device.type));
+        return kw_error_set(err, KW_NO_MEMORY,
+                            "a storage of %zu bytes on %s could not be allocated", bytes,
+                            kwi_device_name(device.type));
     }
     storage->data = data;
     storage->bytes = bytes;
@@ -92,7 +92,7 @@ kw_status kw_storage_create(size_t bytes, kw_device device, kw_storage **out_sto
 static kw_status check_memory(const kw_external_memory *memory, kw_storage **out_storage,
                               kw_error *err)
 {
-    kw_status status = kwi_tensor_options_check(memory, sizeof *memory, "kw_external_memory", err);
+    kw_status status = kw_options_check(memory, sizeof *memory, "kw_external_memory", err);
     if (status == KW_OK) {
         status = check_device(memory->device, err);
     }
@@ -101,10 +101,10 @@ static kw_status check_memory(const kw_external_memory *memory, kw_storage **out
     }
     if (out_storage == NULL ||
         (memory->data == NULL && memory->bytes > 0 && memory->device.type != KW_DEVICE_META)) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "external memory of %zu bytes has no address, or there is no place "
-                               "for the storage",
-                               memory->bytes);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "external memory of %zu bytes has no address, or there is no place "
+                            "for the storage",
+                            memory->bytes);
     }
     return KW_OK;
 }
@@ -233,9 +233,9 @@ const void *kw_storage_data(const kw_storage *storage)
 kw_status kw_storage_mutable_data(kw_storage *storage, void **out_data, kw_error *err)
 {
     if (storage->is_read_only) {
-        return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                               "the memory of %zu bytes is read-only; copy it to write",
-                               storage->bytes);
+        return kw_error_set(err, KW_NOT_SUPPORTED,
+                            "the memory of %zu bytes is read-only; copy it to write",
+                            storage->bytes);
     }
     *out_data = storage->data;
     return KW_OK;
@@ -284,16 +284,16 @@ static kw_status resize_data(kw_storage *storage, size_t bytes, kw_error *err)
     if (bytes > 0) {
         data = calls->allocate(bytes, KW_STORAGE_ALIGNMENT, storage->device_index, calls->context);
         if (data == NULL) {
-            return kwi_tensor_fail(err, KW_NO_MEMORY,
-                                   "a storage of %zu bytes could not be resized to %zu",
-                                   storage->bytes, bytes);
+            return kw_error_set(err, KW_NO_MEMORY,
+                                "a storage of %zu bytes could not be resized to %zu",
+                                storage->bytes, bytes);
         }
     }
     kw_status status = move(storage, data, bytes);
     if (status != KW_OK) {
         calls->free(data, bytes, storage->device_index, calls->context);
-        return kwi_tensor_fail(err, status, "the allocator '%s' could not copy %zu bytes: %s",
-                               calls->name, storage->bytes, kw_status_message(status));
+        return kw_error_set(err, status, "the allocator '%s' could not copy %zu bytes: %s",
+                            calls->name, storage->bytes, kw_status_message(status));
     }
     if (storage->data != NULL) {
         calls->free(storage->data, storage->bytes, storage->device_index, calls->context);
@@ -305,9 +305,9 @@ static kw_status resize_data(kw_storage *storage, size_t bytes, kw_error *err)
 kw_status kw_storage_resize(kw_storage *storage, size_t bytes, kw_error *err)
 {
     if (storage->is_external) {
-        return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                               "memory of somebody else, %zu bytes, cannot be resized",
-                               storage->bytes);
+        return kw_error_set(err, KW_NOT_SUPPORTED,
+                            "memory of somebody else, %zu bytes, cannot be resized",
+                            storage->bytes);
     }
     bool has_memory = storage->device_type != KW_DEVICE_META;
     if (has_memory && bytes != storage->bytes) {

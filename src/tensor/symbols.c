@@ -76,23 +76,22 @@ static kw_status read_word(kw_symint symint, const char *what, int64_t *out_numb
                            shape_words *words, kw_error *err)
 {
     if (!kw_symint_is_int(symint) && kw_symint_object(symint) == NULL) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT, "a %s is an invalid symbolic integer",
-                               what);
+        return kw_error_set(err, KW_INVALID_ARGUMENT, "a %s is an invalid symbolic integer", what);
     }
     words->is_symbolic |= !kw_symint_is_int(symint);
     *out_number = number_of(symint);
     return *out_number >= 0 ? KW_OK
-                            : kwi_tensor_fail(err, KW_INVALID_ARGUMENT, "a %s is negative: %lld",
-                                              what, (long long)*out_number);
+                            : kw_error_set(err, KW_INVALID_ARGUMENT, "a %s is negative: %lld", what,
+                                           (long long)*out_number);
 }
 
 static kw_status read_words(kw_symint_list sizes, kw_symint_list strides, kw_symint offset,
                             shape_words *out, kw_error *err)
 {
     if (sizes.count > KW_TENSOR_DIM_MAX || sizes.count != strides.count) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "there are %zu sizes and %zu strides; both may be %d at most",
-                               sizes.count, strides.count, KW_TENSOR_DIM_MAX);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "there are %zu sizes and %zu strides; both may be %d at most",
+                            sizes.count, strides.count, KW_TENSOR_DIM_MAX);
     }
     out->dim = (uint32_t)sizes.count;
     kw_status status = read_word(offset, "storage offset", &out->offset, out, err);
@@ -113,13 +112,13 @@ static kw_status check_plain(const kw_tensor *tensor, const shape_words *words, 
     if (!kwi_sizes_count(words->sizes, words->dim, &count) ||
         !kwi_shape_reach_bytes(words->sizes, words->strides, words->dim, words->offset,
                                kw_dtype_bytes(tensor->dtype), &bytes)) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "the shape has more elements than 64 bits can count");
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "the shape has more elements than 64 bits can count");
     }
     if (tensor->storage != NULL && kw_storage_bytes(tensor->storage) < bytes) {
-        return kwi_tensor_fail(err, KW_WRONG_VALUE,
-                               "the shape needs %zu bytes of storage, which has %zu", bytes,
-                               kw_storage_bytes(tensor->storage));
+        return kw_error_set(err, KW_WRONG_VALUE,
+                            "the shape needs %zu bytes of storage, which has %zu", bytes,
+                            kw_storage_bytes(tensor->storage));
     }
     return KW_OK;
 }
@@ -130,9 +129,9 @@ static kw_status check(const kw_tensor *tensor, const shape_words *words, kw_err
         return kwi_tensor_fail_undefined(err);
     }
     if (kw_tensor_has_names(tensor) && words->dim != tensor->dim) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "%u dimensions have names; a shape of %u cannot keep them",
-                               (unsigned)tensor->dim, (unsigned)words->dim);
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "%u dimensions have names; a shape of %u cannot keep them",
+                            (unsigned)tensor->dim, (unsigned)words->dim);
     }
     return words->is_symbolic ? KW_OK : check_plain(tensor, words, err);
 }

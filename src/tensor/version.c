@@ -87,9 +87,9 @@ kw_status kwi_version_prepare(kw_tensor *tensor, kwi_counter **out_counter, kw_e
     }
     if (kw_tensor_is_inference(tensor)) {
         if (!kwi_thread_is_inferring()) {
-            return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                                   "an inference tensor is not written in place outside of "
-                                   "inference mode; clone it, and write to the clone");
+            return kw_error_set(err, KW_NOT_SUPPORTED,
+                                "an inference tensor is not written in place outside of "
+                                "inference mode; clone it, and write to the clone");
         }
         *out_counter = NULL;
         return KW_OK;
@@ -113,14 +113,14 @@ void kwi_version_count(kwi_counter *counter)
 kw_status kw_tensor_version(const kw_tensor *tensor, uint32_t *out_version, kw_error *err)
 {
     if (tensor == NULL || out_version == NULL) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "there is no tensor, or no place for its version");
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "there is no tensor, or no place for its version");
     }
     if (!kw_tensor_is_defined(tensor)) {
         return kwi_tensor_fail_undefined(err);
     }
     if (kw_tensor_is_inference(tensor)) {
-        return kwi_tensor_fail(err, KW_NOT_SUPPORTED, "inference tensors have no version");
+        return kw_error_set(err, KW_NOT_SUPPORTED, "inference tensors have no version");
     }
     const kwi_counter *counter = find(tensor);
     // Relaxed: as above.
@@ -132,7 +132,7 @@ kw_status kw_tensor_bump_version(kw_tensor *tensor, kw_error *err)
 {
     kwi_counter *counter = NULL;
     if (tensor == NULL) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT, "there is no tensor");
+        return kw_error_set(err, KW_INVALID_ARGUMENT, "there is no tensor");
     }
     kw_status status = kwi_version_prepare(tensor, &counter, err);
     if (status == KW_OK) {

@@ -18,21 +18,21 @@ kw_status kwi_view_begin(const kw_tensor *tensor, const void *place, kwi_view_sh
                          kw_error *err)
 {
     if (tensor == NULL || place == NULL) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT,
-                               "there is no tensor, or no place for the result");
+        return kw_error_set(err, KW_INVALID_ARGUMENT,
+                            "there is no tensor, or no place for the result");
     }
     if (!kw_tensor_is_defined(tensor)) {
         return kwi_tensor_fail_undefined(err);
     }
     if (kw_tensor_is_symbolic(tensor)) {
-        return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                               "the shape is symbolic: what it gives is for a kernel to say");
+        return kw_error_set(err, KW_NOT_SUPPORTED,
+                            "the shape is symbolic: what it gives is for a kernel to say");
     }
     if (tensor->storage == NULL) {
-        return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                               "the tensor, of layout %s, has no storage: what it stands for is "
-                               "for a kernel to say",
-                               kw_layout_name(tensor->layout));
+        return kw_error_set(err, KW_NOT_SUPPORTED,
+                            "the tensor, of layout %s, has no storage: what it stands for is "
+                            "for a kernel to say",
+                            kw_layout_name(tensor->layout));
     }
     out_shape->dim = tensor->dim;
     out_shape->offset = tensor->offset;
@@ -45,8 +45,8 @@ kw_status kwi_list_check(kw_int_list list, kw_error *err)
 {
     return list.data != NULL || list.count == 0
                ? KW_OK
-               : kwi_tensor_fail(err, KW_INVALID_ARGUMENT, "a list of %zu integers has no elements",
-                                 list.count);
+               : kw_error_set(err, KW_INVALID_ARGUMENT, "a list of %zu integers has no elements",
+                              list.count);
 }
 
 kwi_geometry kwi_view_geometry(const kwi_view_shape *shape)
@@ -237,9 +237,9 @@ kw_status kw_tensor_view(kw_tensor *tensor, kw_int_list sizes, kw_tensor **out, 
     bool is_view = false;
     kw_status status = view_shape(tensor, sizes, out, &shape, &is_view, err);
     if (status == KW_OK && !is_view) {
-        return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                               "no strides express these sizes over the elements as they lie; "
-                               "kw_tensor_reshape() copies them");
+        return kw_error_set(err, KW_NOT_SUPPORTED,
+                            "no strides express these sizes over the elements as they lie; "
+                            "kw_tensor_reshape() copies them");
     }
     return finish(status, tensor, &shape, out, err);
 }

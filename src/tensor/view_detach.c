@@ -16,7 +16,7 @@
 static kw_status check(const kw_tensor *tensor, const void *place, kw_error *err)
 {
     if (tensor == NULL || place == NULL) {
-        return kwi_tensor_fail(err, KW_INVALID_ARGUMENT, "there is no tensor, or no other one");
+        return kw_error_set(err, KW_INVALID_ARGUMENT, "there is no tensor, or no other one");
     }
     return kw_tensor_is_defined(tensor) ? KW_OK : kwi_tensor_fail_undefined(err);
 }

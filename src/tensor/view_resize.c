@@ -6,7 +6,6 @@
 
 #include <keyway/tensor_view.h>
 
-#include "tensor/failure.h"
 #include "tensor/shape_view.h"
 #include "tensor/view.h"
 
@@ -16,8 +15,8 @@ static kw_status grow(kw_storage *storage, const kwi_view_shape *shape, uint8_t 
     size_t bytes = 0;
     if (!kwi_shape_reach_bytes(shape->sizes, shape->strides, shape->dim, shape->offset,
                                kw_dtype_bytes(dtype), &bytes)) {
-        return kwi_tensor_fail(err, KW_NO_MEMORY,
-                               "the last element would lie beyond what 64 bits can count in bytes");
+        return kw_error_set(err, KW_NO_MEMORY,
+                            "the last element would lie beyond what 64 bits can count in bytes");
     }
     return bytes > kw_storage_bytes(storage) ? kw_storage_resize(storage, bytes, err) : KW_OK;
 }
@@ -48,9 +47,9 @@ kw_status kw_tensor_resize(kw_tensor *tensor, kw_int_list sizes, kw_error *err)
         return KW_OK; // the strides stay as they are, as in the original
     }
     if (kw_tensor_has_names(tensor)) {
-        return kwi_tensor_fail(err, KW_NOT_SUPPORTED,
-                               "the dimensions have names, which would not fit; take them away "
-                               "with kw_tensor_set_names()");
+        return kw_error_set(err, KW_NOT_SUPPORTED,
+                            "the dimensions have names, which would not fit; take them away "
+                            "with kw_tensor_set_names()");
     }
     shape.dim = (uint32_t)sizes.count;
     for (uint32_t i = 0; i < shape.dim; i++) {

@@ -79,6 +79,11 @@ static kw_status try_listener(const void *listener, kw_error *err)
     return status;
 }
 
+static kw_status try_extension(const void *options, kw_error *err)
+{
+    return kw_options_check(options, sizeof(kw_library_options), "kw_library_options", err);
+}
+
 // The struct with so many bytes behind it, of which one is not zero unless its number is 0.
 static void expect(const void *options, size_t size, size_t given, size_t dirty, kw_status wanted)
 {
@@ -126,6 +131,13 @@ Test(options_sizes, of_a_dispatcher)
 {
     const kw_dispatcher_options options = {.struct_size = sizeof options};
     expect_sizes(try_dispatcher, &options, sizeof options);
+}
+
+// S78
+Test(options_sizes, of_an_extension)
+{
+    const kw_library_options options = {.struct_size = sizeof options};
+    expect_sizes(try_extension, &options, sizeof options);
 }
 
 // S78

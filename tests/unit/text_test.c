@@ -128,6 +128,22 @@ Test(text, error_of_an_older_header_is_not_overrun)
     cr_expect_eq(err.text[0], 'x');
 }
 
+Test(text, sentences_of_extensions_are_cut_as_our_own)
+{
+    kw_error err = KW_ERROR_INIT;
+    kwi_fail_place(&err, 7);
+    cr_expect_eq(kw_error_set(&err, KW_BUSY, "%d of %s", 3, "it"), KW_BUSY);
+    cr_expect_eq(err.status, KW_BUSY);
+    cr_expect_str_eq(err.text, "3 of it");
+    cr_expect_eq(err.position, KW_NO_POSITION);
+    err.struct_size = (uint32_t)(offsetof(kw_error, text) + 8);
+    err.text[8] = 'x';
+    cr_expect_eq(kw_error_set(&err, KW_NOT_FOUND, "a long sentence"), KW_NOT_FOUND);
+    cr_expect_str_eq(err.text, "a lo...");
+    cr_expect_eq(err.text[8], 'x');
+    cr_expect_eq(kw_error_set(NULL, KW_NOT_FOUND, "nobody listens"), KW_NOT_FOUND);
+}
+
 Test(text, position_is_set_after_a_failure_and_reset_by_the_next)
 {
     kw_error err = KW_ERROR_INIT;
