@@ -1,0 +1,266 @@
+// Plugins: loads, replaces, rolls back and unloads the shared objects of one folder.
+//
+// Layer:   example (uses keyway/plugin.h, origin)
+// Threads: any
+// SPDX-License-Identifier: MIT
+
+#include "plugins.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "error.h"
+
+// One change on its way.
+typedef struct request {
+    serve_plugins *plugins;
+    serve_change change;
+    const char *name;
+    char path[4096];
+    uint64_t drain_ns;
+} request;
+
+void serve_plugins_init(serve_plugins *plugins, const serve_network *network,
+                        serve_origins *origins, const char *folder)
+{
+    *plugins = (serve_plugins){.network = network, .origins = origins, .folder = folder};
+    (void)pthread_mutex_init(&plugins->change_mutex, NULL);
+    (void)pthread_mutex_init(&plugins->table_mutex, NULL);
+}
+
+static serve_plugin *find(serve_plugin *table, const char *name)
+{
+    for (size_t i = 0; i < SERVE_PLUGINS_MAX; i++) {
+        if (table[i].lease != NULL && strcmp(table[i].name, name) == 0) {
+            return &table[i];
+        }
+    }
+    return NULL;
+}
+
+static serve_plugin *find_free(serve_plugin *table)
+{
+    for (size_t i = 0; i < SERVE_PLUGINS_MAX; i++) {
+        if (table[i].lease == NULL) {
+            return &table[i];
+        }
+    }
+    return NULL;
+}
+
+static void set(serve_plugins *plugins, serve_plugin *place, const char *name, kw_plugin *lease,
+                uint64_t generation)
+{
+    (void)pthread_mutex_lock(&plugins->table_mutex);
+    (void)snprintf(place->name, sizeof place->name, "%s", name);
+    place->lease = lease;
+    place->generation = generation;
+    plugins->change_count++;
+    (void)pthread_mutex_unlock(&plugins->table_mutex);
+}
+
+static void clear(serve_plugins *plugins, serve_plugin *place)
+{
+    set(plugins, place, "", NULL, 0);
+}
+
+// What a change answers: the loading that serves, or that has left.
+static serve_answer tell(const char *name, uint64_t generation, const char *state,
+                         const char *held_by)
+{
+    return serve_answer_ok(json_pack(
+        "{s:s, s:I, s:s, s:o, s:I}", "name", name, "generation", (json_int_t)generation, "state",
+        state, "held_by", serve_json_text(held_by), "version", (json_int_t)kw_version()));
+}
+
+static serve_answer load(const request *made)
+{
+    serve_plugins *plugins = made->plugins;
+    serve_plugin *place = find_free(plugins->serving);
+    if (place == NULL) {
+        return serve_answer_error(409, "%d plugins serve; unload one first", SERVE_PLUGINS_MAX);
+    }
+    const kw_plugin_options options = {.struct_size = sizeof options,
+                                       .dispatcher = plugins->dispatcher};
+    kw_error err = KW_ERROR_INIT;
+    kw_plugin *lease = NULL;
+    const uint64_t generation = serve_origins_begin(plugins->origins, plugins->network, made->name);
+    const kw_status status = kw_plugin_load(made->path, &options, &lease, &err);
+    if (status != KW_OK) {
+        serve_origins_cancel(plugins->origins);
+        return serve_answer_failure(status, err.text);
+    }
+    set(plugins, place, made->name, lease, generation);
+    return tell(made->name, generation, "serving", "");
+}
+
+typedef struct leaving_search {
+    char held_by[KW_ERROR_BYTES];
+} leaving_search;
+
+static void find_leaving(const kw_plugin_info *info, void *context)
+{
+    leaving_search *search = context;
+    if (info->held_by[0] != '\0') {
+        (void)snprintf(search->held_by, sizeof search->held_by, "%s %s: %s", info->name,
+                       info->version, info->held_by);
+    }
+}
+
+// The version that was replaced may be held still; it leaves by itself, and the answer says so.
+static serve_answer exchange(const request *made, serve_plugin *place)
+{
+    serve_plugins *plugins = made->plugins;
+    const kw_plugin_options options = {
+        .struct_size = sizeof options, .drain_ns = made->drain_ns, .keep_previous = true};
+    kw_error err = KW_ERROR_INIT;
+    const uint64_t generation = serve_origins_begin(plugins->origins, plugins->network, made->name);
+    const kw_status status = made->change == SERVE_CHANGE_REPLACE
+                                 ? kw_plugin_replace(place->lease, made->path, &options, &err)
+                                 : kw_plugin_rollback(place->lease, &options, &err);
+    if (status != KW_OK) {
+        serve_origins_cancel(plugins->origins);
+        return serve_answer_failure(status, err.text);
+    }
+    set(plugins, place, made->name, place->lease, generation);
+    leaving_search search = {.held_by = ""};
+    (void)!kw_plugin_list(find_leaving, &search, &err);
+    return tell(made->name, generation, "serving", search.held_by);
+}
+
+static uint64_t retained_count(void)
+{
+    kw_plugin_statistics statistics = {.struct_size = sizeof statistics};
+    kw_plugin_statistics_get(&statistics);
+    return statistics.retained_count;
+}
+
+static serve_answer unload(const request *made, serve_plugin *place)
+{
+    serve_plugins *plugins = made->plugins;
+    serve_plugin *leaving = find_free(plugins->leaving);
+    if (leaving == NULL) {
+        return serve_answer_error(409, "%d plugins are leaving, and all of them are held",
+                                  SERVE_PLUGINS_MAX);
+    }
+    kw_error err = KW_ERROR_INIT;
+    const uint64_t generation = place->generation;
+    const uint64_t retained = retained_count();
+    const kw_status status = kw_plugin_unload(place->lease, made->drain_ns, &err);
+    if (status == KW_PLUGIN_PINNED) {
+        return serve_answer_failure(status, err.text);
+    }
+    if (status != KW_OK) {
+        // It is closed: no new call reaches it. Its lease is given back when nothing holds it.
+        set(plugins, leaving, made->name, place->lease, generation);
+        clear(plugins, place);
+        serve_answer answer = tell(made->name, generation, "draining", err.text);
+        answer.code = 202;
+        return answer;
+    }
+    clear(plugins, place);
+    return tell(made->name, generation, retained_count() > retained ? "retained" : "unmapped", "");
+}
+
+static serve_answer change(const request *made)
+{
+    serve_plugin *place = find(made->plugins->serving, made->name);
+    if (made->change == SERVE_CHANGE_LOAD) {
+        return place != NULL
+                   ? serve_answer_error(409, "plugin %s serves already; replace it", made->name)
+                   : load(made);
+    }
+    if (place == NULL) {
+        return serve_answer_error(404, "no plugin %s is loaded", made->name);
+    }
+    return made->change == SERVE_CHANGE_UNLOAD ? unload(made, place) : exchange(made, place);
+}
+
+static bool is_name(const char *name)
+{
+    const size_t length =
+        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+    return length > 0 && name[length] == '\0' && length < SERVE_PLUGIN_NAME_BYTES;
+}
+
+static bool is_file_name(const char *file)
+{
+    return file[0] != '\0' && file[0] != '.' && strchr(file, '/') == NULL && strlen(file) < 256;
+}
+
+serve_answer serve_plugins_change(serve_plugins *plugins, serve_change change_made,
+                                  const char *name, const char *file, uint64_t drain_ns)
+{
+    request made = {.plugins = plugins, .change = change_made, .name = name, .drain_ns = drain_ns};
+    if (!is_name(name)) {
+        return serve_answer_error(404, "a plugin's name has letters, digits, - and _");
+    }
+    if (file != NULL && !is_file_name(file)) {
+        return serve_answer_error(400, "file names a file of the plugin folder, without a path");
+    }
+    if (file != NULL) {
+        (void)snprintf(made.path, sizeof made.path, "%s/%s", plugins->folder, file);
+    } else {
+        (void)snprintf(made.path, sizeof made.path, "%s/serve_%s.so", plugins->folder, name);
+    }
+    const bool needs_file = change_made == SERVE_CHANGE_LOAD || change_made == SERVE_CHANGE_REPLACE;
+    if (needs_file && access(made.path, R_OK) != 0) {
+        return serve_answer_error(404, "the plugin folder has no file %s",
+                                  strrchr(made.path, '/') + 1);
+    }
+    (void)pthread_mutex_lock(&plugins->change_mutex);
+    const serve_answer answer = change(&made);
+    (void)pthread_mutex_unlock(&plugins->change_mutex);
+    return answer;
+}
+
+void serve_plugins_reap(serve_plugins *plugins)
+{
+    if (pthread_mutex_trylock(&plugins->change_mutex) != 0) {
+        return;
+    }
+    kw_error err = KW_ERROR_INIT;
+    (void)!kw_plugin_reap(0, &err); // what is held is looked at again
+    for (size_t i = 0; i < SERVE_PLUGINS_MAX; i++) {
+        serve_plugin *place = &plugins->leaving[i];
+        if (place->lease != NULL && kw_plugin_unload(place->lease, 0, &err) == KW_OK) {
+            clear(plugins, place);
+        }
+    }
+    (void)pthread_mutex_unlock(&plugins->change_mutex);
+}
+
+uint64_t serve_plugins_change_count(serve_plugins *plugins)
+{
+    (void)pthread_mutex_lock(&plugins->table_mutex);
+    const uint64_t count = plugins->change_count;
+    (void)pthread_mutex_unlock(&plugins->table_mutex);
+    return count;
+}
+
+kw_status serve_plugins_fini(serve_plugins *plugins, uint64_t timeout_ns, kw_error *err)
+{
+    kw_status first = KW_OK;
+    for (size_t i = 0; i < (size_t)2 * SERVE_PLUGINS_MAX; i++) {
+        serve_plugin *place =
+            i < SERVE_PLUGINS_MAX ? &plugins->serving[i] : &plugins->leaving[i - SERVE_PLUGINS_MAX];
+        if (place->lease == NULL) {
+            continue;
+        }
+        kw_error one = KW_ERROR_INIT;
+        const kw_status status = kw_plugin_unload(place->lease, timeout_ns, &one);
+        if (status == KW_OK) {
+            clear(plugins, place);
+        } else if (first == KW_OK) {
+            first = status;
+            *err = one;
+        }
+    }
+    if (first == KW_OK) {
+        first = kw_plugin_reap(timeout_ns, err);
+    }
+    (void)pthread_mutex_destroy(&plugins->table_mutex);
+    (void)pthread_mutex_destroy(&plugins->change_mutex);
+    return first;
+}
