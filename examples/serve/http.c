@@ -119,6 +119,16 @@ static bool is_foreign(const serve_exchange *exchange)
     return name == NULL || host == NULL || strcmp(name + 3, host) != 0;
 }
 
+// From here on a stop waits for the request: it has come in whole, or is refused. One that is still
+// being sent may never end, so it is not waited for.
+static void count_in(serve_exchange *exchange)
+{
+    if (!exchange->is_counted && (exchange->route == NULL || !exchange->route->is_stream)) {
+        exchange->is_counted = true;
+        atomic_fetch_add(&exchange->http->in_flight, 1);
+    }
+}
+
 enum MHD_Result serve_http_queue(serve_exchange *exchange, unsigned code,
                                  struct MHD_Response *take_response)
 {
@@ -135,6 +145,7 @@ enum MHD_Result serve_http_queue(serve_exchange *exchange, unsigned code,
     }
     (void)MHD_add_response_header(take_response, "X-Content-Type-Options", "nosniff");
     exchange->code = code;
+    count_in(exchange);
     const enum MHD_Result result = MHD_queue_response(exchange->connection, code, take_response);
     MHD_destroy_response(take_response);
     return result;
@@ -241,9 +252,6 @@ static serve_exchange *begin(serve_http *http, struct MHD_Connection *connection
     exchange->started_ns = serve_now_ns();
     (void)snprintf(exchange->path, sizeof exchange->path, "%s", path);
     find_route(exchange);
-    if (exchange->route == NULL || !exchange->route->is_stream) {
-        atomic_fetch_add(&http->in_flight, 1);
-    }
     return exchange;
 }
 
@@ -321,6 +329,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         return serve_http_send(exchange, serve_answer_error(413, "the body has more than %zu bytes",
                                                             exchange->route->body_max));
     }
+    count_in(exchange);
     return exchange->route->answer(exchange);
 }
 
@@ -339,7 +348,7 @@ static void complete(void *context, struct MHD_Connection *connection, void **st
     const size_t hundreds = exchange->code / 100; // 0: it was broken off
     atomic_fetch_add_explicit(&http->figures.codes[route][hundreds < 6 ? hundreds : 0], 1,
                               memory_order_relaxed);
-    if (exchange->route == NULL || !exchange->route->is_stream) {
+    if (exchange->is_counted) {
         atomic_fetch_sub(&http->in_flight, 1);
     }
     free(exchange->body);
@@ -354,7 +363,9 @@ static struct MHD_Daemon *start_daemon(serve_http *http)
                                   .sin_port = htons(http->options.port),
                                   .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
     const unsigned threads = http->options.thread_count;
-    const unsigned how = threads > 0 ? (unsigned)MHD_USE_EPOLL_INTERNAL_THREAD
+    // Not epoll: in libmicrohttpd 0.9.75 it misses the end of a connection that closes in the
+    // middle of a request, and keeps it until it times out.
+    const unsigned how = threads > 0 ? (unsigned)MHD_USE_POLL_INTERNAL_THREAD
                                      : (unsigned)MHD_USE_THREAD_PER_CONNECTION |
                                            (unsigned)MHD_USE_POLL_INTERNAL_THREAD;
     const unsigned flags =

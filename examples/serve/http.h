@@ -46,6 +46,7 @@ struct serve_exchange {
     size_t body_bytes;
     size_t body_room;
     bool is_too_large;
+    bool is_counted; // among the requests in flight
     uint64_t started_ns;
     unsigned code; // of the response; 0: none yet
     void *state;   // the route's; ended by free() with the exchange
@@ -86,7 +87,7 @@ void serve_http_allow(serve_http *http, uint16_t page_port);
 /// Stops listening. Requests on connections that are open get 503 from here on.
 void serve_http_quiesce(serve_http *http);
 
-/// How many requests are not answered yet, streams apart.
+/// How many requests have come in and are not answered yet, streams apart.
 size_t serve_http_in_flight(serve_http *http);
 
 /// Closes what is left. No connection may be suspended.

@@ -5,15 +5,14 @@
 // Threads: any
 // SPDX-License-Identifier: MIT
 
+#include <fashion/math_plain.h>
+#include <nn.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include <keyway/inline/call.h>
 #include <keyway/plugin_api.h>
 #include <keyway/tensor.h>
-
-#include <fashion/math_plain.h>
-#include <nn.h>
 
 #include "tensors.h"
 

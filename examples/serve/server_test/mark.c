@@ -8,11 +8,11 @@
 // MARK_NAME, MARK_VERSION and MARK_NUMBER say which one it is. With MARK_CANARY its kernel is one
 // of the backend Canary, and everything else of that backend goes on to the CPU.
 
+#include <nn.h>
+
 #include <keyway/inline/call.h>
 #include <keyway/plugin_api.h>
 #include <keyway/tensor.h>
-
-#include <nn.h>
 
 #include "tensors.h"
 
