@@ -111,9 +111,8 @@ static void *work(void *argument)
     serve_served served;
     serve_job *jobs[SERVE_BATCH_MAX];
     // A thread that cannot be attached fails in its snapshots, and says so in its answers.
-    kw_status status = kw_thread_attach();
-    if (status == KW_OK) {
-        status = kw_call_context_set(&served, NULL);
+    if (kw_thread_attach() == KW_OK) {
+        (void)!kw_call_context_set(&served, NULL);
     }
     for (size_t count = take_batch(batcher, jobs); count > 0; count = take_batch(batcher, jobs)) {
         const uint64_t now_ns = serve_now_ns();

@@ -305,6 +305,7 @@ static bool gather(serve_exchange *exchange, const char *piece, size_t bytes)
 }
 
 // Called for the header, for each piece of the body, for its end, and after each resumption.
+// NOLINTNEXTLINE(readability-function-size): libmicrohttpd says how many parameters there are
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *path,
                               const char *method, const char *protocol, const char *piece,
                               size_t *piece_bytes, void **state)
@@ -407,7 +408,7 @@ kw_status serve_http_start(serve_http *http, kw_error *err)
     if (http->daemon == NULL) {
         return serve_error_set(err, KW_NOT_SUPPORTED, "127.0.0.1:%u cannot be listened on: %s",
                                (unsigned)http->options.port,
-                               errno != 0 ? strerror(errno) : "libmicrohttpd did not start");
+                               errno != 0 ? strerrordesc_np(errno) : "libmicrohttpd did not start");
     }
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_BIND_PORT);
     atomic_store(&http->port, info != NULL ? info->port : http->options.port);

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "routes.h"
@@ -29,36 +30,45 @@ static void counter(FILE *out, const char *name, const char *help, uint64_t valu
     (void)fprintf(out, "%s %" PRIu64 "\n", name, value);
 }
 
-// One series of a histogram: a bucket for each power of two from `first` to `last`. `label` is
-// empty, or like `operator="nn::relu"`; values are divided by `unit`.
+// How a histogram is shown: a bucket for each power of two in a range, values divided by a unit.
+typedef struct scale {
+    unsigned first;
+    unsigned last;
+    double unit;
+} scale;
+
+static const scale time_scale = {.first = 10, .last = 34, .unit = 1e9}; // a microsecond to 17 s
+static const scale image_scale = {.first = 1, .last = 7, .unit = 1};
+
+// One series; `label` is empty, or like `operator="nn::relu"`.
 static void series(FILE *out, const char *name, const char *label, serve_histogram *histogram,
-                   unsigned first, unsigned last, double unit)
+                   const scale *shown)
 {
     serve_histogram_picture picture;
     serve_histogram_read(histogram, &picture);
     const char *comma = label[0] != '\0' ? "," : "";
     uint64_t count = 0;
     unsigned bucket = 0;
-    for (unsigned power = first; power <= last; power++) {
+    for (unsigned power = shown->first; power <= shown->last; power++) {
         const uint64_t bound = (UINT64_C(1) << power) - 1; // the last value below the power
         while (bucket < SERVE_HISTOGRAM_BUCKETS && serve_histogram_bound(bucket) <= bound) {
             count += picture.counts[bucket++];
         }
         (void)fprintf(out, "%s_bucket{%s%sle=\"%.9g\"} %" PRIu64 "\n", name, label, comma,
-                      (double)bound / unit, count);
+                      (double)bound / shown->unit, count);
     }
     (void)fprintf(out, "%s_bucket{%s%sle=\"+Inf\"} %" PRIu64 "\n", name, label, comma,
                   picture.total);
     const char *open = label[0] != '\0' ? "{" : "";
     const char *close = label[0] != '\0' ? "}" : "";
-    (void)fprintf(out, "%s_sum%s%s%s %.9g\n", name, open, label, close, (double)picture.sum / unit);
+    (void)fprintf(out, "%s_sum%s%s%s %.9g\n", name, open, label, close,
+                  (double)picture.sum / shown->unit);
     (void)fprintf(out, "%s_count%s%s%s %" PRIu64 "\n", name, open, label, close, picture.total);
 }
 
-// From a microsecond to 17 s.
 static void seconds(FILE *out, const char *name, const char *label, serve_histogram *histogram)
 {
-    series(out, name, label, histogram, 10, 34, 1e9);
+    series(out, name, label, histogram, &time_scale);
 }
 
 static void write_routes(FILE *out, const char *port, serve_http *http)
@@ -93,7 +103,7 @@ static void write_server(FILE *out, serve_server *server)
     head(out, "serve_wait_seconds", "histogram", "From a request's queueing to its batch.");
     seconds(out, "serve_wait_seconds", "", &batches->wait_ns);
     head(out, "serve_batch_images", "histogram", "Images in a batch.");
-    series(out, "serve_batch_images", "", &batches->batch_sizes, 1, 7, 1);
+    series(out, "serve_batch_images", "", &batches->batch_sizes, &image_scale);
     gauge(out, "serve_waiting_requests", "Requests that wait for a batch.",
           serve_batcher_waiting(server->batcher));
     gauge(out, "serve_event_listeners", "Open event streams.",
@@ -202,18 +212,20 @@ static void write_plugins(FILE *out)
     counter(out, "keyway_plugins_unmapped_total", "Versions that are gone.", now.unmapped_count);
 }
 
+// The second number of the file: pages in memory.
 static void write_process(FILE *out)
 {
-    unsigned long pages = 0;
-    unsigned long resident = 0;
+    char text[128] = "";
     FILE *statm = fopen("/proc/self/statm", "r");
-    if (statm != NULL) {
-        if (fscanf(statm, "%lu %lu", &pages, &resident) == 2) {
-            gauge(out, "process_resident_memory_bytes", "Resident memory.",
-                  (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE));
-        }
-        (void)fclose(statm);
+    if (statm == NULL) {
+        return;
     }
+    const char *second = fgets(text, sizeof text, statm) != NULL ? strchr(text, ' ') : NULL;
+    if (second != NULL) {
+        gauge(out, "process_resident_memory_bytes", "Resident memory.",
+              strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE));
+    }
+    (void)fclose(statm);
 }
 
 enum MHD_Result serve_metrics_route(serve_exchange *exchange)

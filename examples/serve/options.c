@@ -154,6 +154,7 @@ serve_options_outcome serve_options_read(int count, char **words, serve_options 
         .connection_max = 512,
         .stop_ms = 10000,
     };
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread has started
     for (int option = 0; (option = getopt_long(count, words, "", names, NULL)) != -1;) {
         if (option == OPTION_HELP) {
             (void)fputs(usage, stdout);

@@ -38,18 +38,31 @@ static void note_row(const kw_registration_row *row, void *context)
     serve_origins_note(context, row->registration);
 }
 
-static uint64_t generation_of(const serve_origins *origins, const char *name)
+// The newest of the first `count` loadings that has a name; NULL: there is none.
+static const serve_loading *newest_of(const serve_origins *origins, size_t count, const char *name)
 {
-    uint64_t generation = 0;
-    const uint64_t oldest =
-        origins->loading_count > SERVE_ORIGINS_MAX ? origins->loading_count - SERVE_ORIGINS_MAX : 0;
-    for (uint64_t i = oldest; i < origins->loading_count; i++) {
-        const serve_loading *loading = &origins->loadings[i % SERVE_ORIGINS_MAX];
-        if (strcmp(loading->name, name) == 0) {
-            generation = loading->generation;
+    for (size_t i = count; i > 0; i--) {
+        if (strcmp(origins->loadings[i - 1].name, name) == 0) {
+            return &origins->loadings[i - 1];
         }
     }
-    return generation;
+    return NULL;
+}
+
+// Forgets the oldest loading that is not the last one of its name; if there is none, the oldest.
+static void forget_one(serve_origins *origins)
+{
+    size_t victim = 0;
+    for (size_t i = 0; i < origins->loading_count; i++) {
+        const serve_loading *loading = &origins->loadings[i];
+        if (newest_of(origins, origins->loading_count, loading->name) != loading) {
+            victim = i;
+            break;
+        }
+    }
+    origins->loading_count--;
+    memmove(&origins->loadings[victim], &origins->loadings[victim + 1],
+            (origins->loading_count - victim) * sizeof origins->loadings[0]);
 }
 
 uint64_t serve_origins_begin(serve_origins *origins, const serve_network *network, const char *name)
@@ -59,8 +72,12 @@ uint64_t serve_origins_begin(serve_origins *origins, const serve_network *networ
         (void)!kw_operator_visit_registrations(network->ops[i], note_row, origins);
     }
     (void)pthread_mutex_lock(&origins->mutex);
-    const uint64_t generation = generation_of(origins, name) + 1;
-    serve_loading *loading = &origins->loadings[origins->loading_count % SERVE_ORIGINS_MAX];
+    const serve_loading *before = newest_of(origins, origins->loading_count, name);
+    const uint64_t generation = before != NULL ? before->generation + 1 : 1;
+    if (origins->loading_count == SERVE_ORIGINS_MAX) {
+        forget_one(origins);
+    }
+    serve_loading *loading = &origins->loadings[origins->loading_count];
     (void)snprintf(loading->name, sizeof loading->name, "%s", name);
     loading->generation = generation;
     loading->after = origins->newest_registration;
@@ -76,28 +93,32 @@ void serve_origins_cancel(serve_origins *origins)
     (void)pthread_mutex_unlock(&origins->mutex);
 }
 
+// The generation of a registration by the plugin `name`; 0: it is not known.
+static uint64_t generation_of(serve_origins *origins, uint64_t registration, const char *name)
+{
+    (void)pthread_mutex_lock(&origins->mutex);
+    size_t count = origins->loading_count;
+    while (count > 0 && origins->loadings[count - 1].after >= registration) {
+        count--;
+    }
+    const serve_loading *loading = newest_of(origins, count, name);
+    const uint64_t generation = loading != NULL ? loading->generation : 0;
+    (void)pthread_mutex_unlock(&origins->mutex);
+    return generation;
+}
+
 // The library of a plugin is named "<name> <version>".
 void serve_origins_label(serve_origins *origins, uint64_t registration, const char *library,
                          char out_label[SERVE_LABEL_BYTES])
 {
+    char name[sizeof origins->loadings[0].name];
     const char *space = strchr(library, ' ');
-    const int name_bytes = space != NULL ? (int)(space - library) : (int)strlen(library);
-    uint64_t generation = 0;
-    (void)pthread_mutex_lock(&origins->mutex);
-    for (uint64_t left = origins->loading_count, seen = 0;
-         space != NULL && left > 0 && seen < SERVE_ORIGINS_MAX; left--, seen++) {
-        const serve_loading *loading = &origins->loadings[(left - 1) % SERVE_ORIGINS_MAX];
-        if (loading->after < registration && strlen(loading->name) == (size_t)name_bytes &&
-            strncmp(loading->name, library, (size_t)name_bytes) == 0) {
-            generation = loading->generation;
-            break;
-        }
-    }
-    (void)pthread_mutex_unlock(&origins->mutex);
+    (void)snprintf(name, sizeof name, "%.*s", space != NULL ? (int)(space - library) : 0, library);
+    const uint64_t generation = space != NULL ? generation_of(origins, registration, name) : 0;
     if (generation == 0) {
         (void)snprintf(out_label, SERVE_LABEL_BYTES, "%s", library);
     } else {
-        (void)snprintf(out_label, SERVE_LABEL_BYTES, "%.*s@%s#%llu", name_bytes, library, space + 1,
+        (void)snprintf(out_label, SERVE_LABEL_BYTES, "%s@%.32s#%llu", name, space + 1,
                        (unsigned long long)generation);
     }
 }

@@ -11,7 +11,8 @@
 // from that of the loading before by its registration's number, which only grows and is never used
 // again. As plugins are administered one at a time, what is registered belongs to the last loading
 // of that name that began before. It is noted before the loading starts, since calls reach the
-// kernels before the function that loads them returns.
+// kernels before the function that loads them returns. The last loading of each name is kept, and
+// as many older ones as there is room for: calls that began before a change may still run them.
 
 #ifndef SERVE_ORIGIN_H
 #define SERVE_ORIGIN_H
@@ -23,8 +24,8 @@
 #include "network.h"
 
 enum {
-    SERVE_LABEL_BYTES = 96,
-    SERVE_ORIGINS_MAX = 4096 // loadings that are told apart; older ones lose their number
+    SERVE_LABEL_BYTES = 128,
+    SERVE_ORIGINS_MAX = 256 // loadings that are told apart; what is older loses its number
 };
 
 typedef struct serve_loading {
@@ -36,8 +37,8 @@ typedef struct serve_loading {
 typedef struct serve_origins {
     pthread_mutex_t mutex;
     uint64_t newest_registration;              // guard: mutex, as all that follow
-    serve_loading loadings[SERVE_ORIGINS_MAX]; // a ring
-    uint64_t loading_count;                    // ever begun
+    serve_loading loadings[SERVE_ORIGINS_MAX]; // in the order of their beginning
+    size_t loading_count;
 } serve_origins;
 
 void serve_origins_init(serve_origins *origins);
