@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -27,6 +28,7 @@ enum {
 struct serve_http {
     serve_http_options options;
     struct MHD_Daemon *daemon;
+    MHD_socket listener; // once it is quiet: to be closed at the end
     _Atomic uint16_t port;
     atomic_bool is_quiet;
     atomic_size_t in_flight;
@@ -397,6 +399,7 @@ kw_status serve_http_create(const serve_http_options *options, serve_http **out_
         return serve_error_set(err, KW_NO_MEMORY, "no memory for a port");
     }
     http->options = *options;
+    http->listener = MHD_INVALID_SOCKET;
     *out_http = http;
     return KW_OK;
 }
@@ -434,9 +437,12 @@ void serve_http_quiesce(serve_http *http)
         return;
     }
     atomic_store(&http->is_quiet, true);
-    const MHD_socket listener = MHD_quiesce_daemon(http->daemon);
-    if (listener != MHD_INVALID_SOCKET) {
-        (void)close(listener);
+    // Threads may be waiting on the socket still. Closed under them, it would go on taking
+    // connections that nobody accepts, or its number would become another file's; shut down, it
+    // refuses, and it is closed when they have ended.
+    http->listener = MHD_quiesce_daemon(http->daemon);
+    if (http->listener != MHD_INVALID_SOCKET) {
+        (void)shutdown(http->listener, SHUT_RDWR);
     }
 }
 
@@ -450,6 +456,9 @@ void serve_http_stop(serve_http *http)
     if (http != NULL && http->daemon != NULL) {
         MHD_stop_daemon(http->daemon);
         http->daemon = NULL;
+        if (http->listener != MHD_INVALID_SOCKET) {
+            (void)close(http->listener);
+        }
     }
 }
 

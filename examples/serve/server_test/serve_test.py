@@ -179,8 +179,7 @@ def limits():
                 held = [pool.submit(server.predict, sample.image(0))]
                 wait_for('the call', lambda: server.get('/v1/operators')[1]['operators'][0]['calls'])
                 held += [pool.submit(server.predict, sample.image(i)) for i in range(1, 4)]
-                wait_for('the queue', lambda: 'serve_waiting_requests 3\n' in
-                         server.get('/metrics')[1])
+                wait_for('the queue', lambda: figure(server, 'serve_waiting_requests') == 3)
                 is_error(server.predict(sample.image(9)), 503, 'too many requests wait')
                 open(gate, 'w').close()
                 for index, future in enumerate(held):
@@ -561,15 +560,19 @@ def stop():
                 assert '2 plugins loaded, 2 unmapped, 0 retained' in server.output, server.output
 
 
+def figure(server, name):
+    lines = server.get('/metrics')[1].splitlines()
+    return sum(float(line.split()[1]) for line in lines if line.startswith(name + ' '))
+
+
 def stop_in_flight(server, sample, how, gate):
     idle = connect(server.port)
     same(request(server.port, 'GET', '/healthz', connection=idle)[0], 200)
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         held = [pool.submit(server.predict, sample.image(i)) for i in range(5)]
-        # The worker has a batch of one or two; the others wait.
-        wait_for('the requests', lambda: any(f'serve_waiting_requests {n}\n' in
-                                             server.get('/metrics')[1] for n in (3, 4)) and
-                 server.get('/v1/operators')[1]['operators'][0]['calls'])
+        # The worker has a batch of one or two; the others wait. All five have to be in.
+        wait_for('the requests', lambda: figure(server, 'serve_waiting_requests') +
+                 figure(server, 'serve_batch_images_sum') == 5)
         if how == 'request':
             same(server.admin('POST', '/v1/stop')[0], 202)
         else:
