@@ -1,7 +1,7 @@
-// Test of the plugin int8: int8_test PLUGIN DATA_FOLDER [PACKAGE_FOLDER].
+// Test of the plugin int8: int8_test PLUGIN DATA_FOLDER CYCLES [PACKAGE_FOLDER].
 //
 // Layer:   example (uses test_host, the generated nn.h)
-// Threads: one
+// Threads: one; test_cycles starts others
 // SPDX-License-Identifier: MIT
 //
 // Results are compared with plain loops over rounded numbers: nothing but the order of additions
@@ -19,7 +19,7 @@
 #include <keyway/local.h>
 
 #include "tensors.h"
-#include "test_host.h"
+#include "test_cycles.h"
 
 // 0.9972 and 0.3002 over the 10,000 images: README.md.
 #define AGREEMENT_MIN 0.99
@@ -294,8 +294,8 @@ static void check_agreement(test_host *host, const char *data_folder, const char
 
 int main(int argc, char **argv)
 {
-    if (argc != 3 && argc != 4) {
-        (void)puts("usage: int8_test PLUGIN DATA_FOLDER [PACKAGE_FOLDER]");
+    if (argc != 4 && argc != 5) {
+        (void)puts("usage: int8_test PLUGIN DATA_FOLDER CYCLES [PACKAGE_FOLDER]");
         return 2;
     }
     test_host host;
@@ -305,7 +305,8 @@ int main(int argc, char **argv)
     check_shapes(&host, test_random_apart, "lying apart");
     check_weights(&host);
     check_refused(&host);
-    check_agreement(&host, argv[2], argv[3]);
+    check_agreement(&host, argv[2], argv[4]);
     test_host_unload(&host);
+    test_cycles(&host, argv[1], argv[2], (unsigned)strtoul(argv[3], NULL, 10), DISTANCE_MAX);
     return test_host_stop(&host);
 }
