@@ -10,7 +10,7 @@
 #include "test_host.h"
 
 enum {
-    TEST_IMAGES = 4 // of the sample, which each call classifies
+    TEST_IMAGES = 2 // of the sample, which each call classifies
 };
 
 /// Loads, replaces and unloads a plugin `count` times, and checks that no call fails, that all
