@@ -7,10 +7,11 @@
 
 #include "layer.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include <keyway/call.h>
+
+#include "workspace.h"
 
 // libgomp's, which Debian's oneDNN is built with. Declared here, since a compiler other than the
 // one that libgomp belongs to may not have its header.
@@ -90,6 +91,7 @@ kw_status onednn_start(kw_error *err)
 
 void onednn_stop(void)
 {
+    onednn_workspaces_end();
     if (attributes != NULL) {
         (void)dnnl_primitive_attr_destroy(attributes);
         attributes = NULL;
@@ -130,11 +132,6 @@ static dnnl_status_t init_reorder(step *out, const dnnl_memory_desc_t *from,
         out, dnnl_reorder_primitive_desc_create(&out->desc, from, engine, to, engine, attributes));
 }
 
-static size_t aligned(size_t bytes)
-{
-    return (bytes + ONEDNN_ALIGNMENT - 1) / ONEDNN_ALIGNMENT * ONEDNN_ALIGNMENT;
-}
-
 static size_t scratch_bytes(const step *of)
 {
     return of->scratchpad != NULL ? dnnl_memory_desc_get_size(of->scratchpad) : 0;
@@ -147,14 +144,14 @@ static void plan_memory(onednn_layer *layer)
                              scratch_bytes(&layer->result_reorder)};
     most = others[0] > most ? others[0] : most;
     most = others[1] > most ? others[1] : most;
-    layer->source_offset = aligned(most);
+    layer->source_offset = onednn_aligned(most);
     layer->result_offset = layer->source_offset;
     if (layer->source_reorder.primitive != NULL) {
-        layer->result_offset += aligned(dnnl_memory_desc_get_size(layer->source));
+        layer->result_offset += onednn_aligned(dnnl_memory_desc_get_size(layer->source));
     }
     layer->run_bytes = layer->result_offset;
     if (layer->result_reorder.primitive != NULL) {
-        layer->run_bytes += aligned(dnnl_memory_desc_get_size(layer->result));
+        layer->run_bytes += onednn_aligned(dnnl_memory_desc_get_size(layer->result));
     }
 }
 
@@ -312,22 +309,19 @@ static dnnl_status_t run_steps(const onednn_layer *layer, dnnl_stream_t stream,
 
 kw_status onednn_layer_run(const onednn_layer *layer, const onednn_values *values)
 {
-    unsigned char *memory = NULL;
-    if (layer->run_bytes != 0) {
-        memory = aligned_alloc(ONEDNN_ALIGNMENT, layer->run_bytes);
-        if (memory == NULL) {
-            return kw_fail(KW_NO_MEMORY, "there are no %zu bytes for a run", layer->run_bytes);
-        }
+    const onednn_workspace workspace = onednn_workspace_take(layer->run_bytes);
+    if (workspace.memory == NULL && layer->run_bytes != 0) {
+        return kw_fail(KW_NO_MEMORY, "there are no %zu bytes for a run", layer->run_bytes);
     }
     const int threads = become_single();
     dnnl_stream_t stream = NULL;
     dnnl_status_t status = dnnl_stream_create(&stream, engine, dnnl_stream_default_flags);
     if (status == dnnl_success) {
-        status = run_steps(layer, stream, values, memory);
+        status = run_steps(layer, stream, values, workspace.memory);
         (void)dnnl_stream_destroy(stream);
     }
     omp_set_num_threads(threads);
-    free(memory);
+    onednn_workspace_give(workspace);
     return status == dnnl_success ? KW_OK : fail(status, "a run");
 }
 
@@ -336,10 +330,11 @@ kw_status onednn_layer_weight_pack(const onednn_layer *layer, const float *weigh
     const int threads = become_single();
     step reorder = {.desc = NULL};
     dnnl_status_t status = init_reorder(&reorder, &layer->plain_weight, layer->weight);
-    void *scratch = NULL;
-    if (status == dnnl_success && scratch_bytes(&reorder) != 0) {
-        scratch = aligned_alloc(ONEDNN_ALIGNMENT, aligned(scratch_bytes(&reorder)));
-        status = scratch != NULL ? dnnl_success : dnnl_out_of_memory;
+    onednn_workspace workspace = {NULL, 0};
+    if (status == dnnl_success) {
+        workspace = onednn_workspace_take(scratch_bytes(&reorder));
+        status = workspace.memory != NULL || scratch_bytes(&reorder) == 0 ? dnnl_success
+                                                                          : dnnl_out_of_memory;
     }
     dnnl_stream_t stream = NULL;
     if (status == dnnl_success) {
@@ -347,10 +342,10 @@ kw_status onednn_layer_weight_pack(const onednn_layer *layer, const float *weigh
     }
     if (status == dnnl_success) {
         status = run_reorder(&reorder, stream, &layer->plain_weight, weight, layer->weight, packed,
-                             scratch);
+                             workspace.memory);
         (void)dnnl_stream_destroy(stream);
     }
-    free(scratch);
+    onednn_workspace_give(workspace);
     step_fini(&reorder);
     omp_set_num_threads(threads);
     return status == dnnl_success ? KW_OK : fail(status, "packing a weight");

@@ -9,9 +9,8 @@
 //
 // oneDNN keeps the scratch memory of its primitives for each thread, allocated by the thread that
 // makes the primitive: another thread that runs it then writes through a null pointer. So every
-// primitive is made with the attribute that the caller brings the scratchpad, and each run has its
-// own. It is allocated for the run, as the result is: nothing is left behind in threads that the
-// plugin did not start.
+// primitive is made with the attribute that the caller brings the scratchpad, and each run has a
+// workspace of its own: nothing is left behind in threads that the plugin did not start.
 //
 // Note [One thread a run]
 //
@@ -60,7 +59,6 @@ const dnnl_memory_desc_t *onednn_layer_weight(const onednn_layer *layer);
 size_t onednn_layer_weight_bytes(const onednn_layer *layer);
 
 /// Writes a weight into memory of onednn_layer_weight_bytes(), aligned to ONEDNN_ALIGNMENT.
-#define ONEDNN_ALIGNMENT 64
 kw_status onednn_layer_weight_pack(const onednn_layer *layer, const float *weight, void *packed);
 
 kw_status onednn_layer_run(const onednn_layer *layer, const onednn_values *values);

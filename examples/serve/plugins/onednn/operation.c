@@ -16,6 +16,7 @@
 #include "plugins/support/cache.h"
 #include "recipe.h"
 #include "tensors.h"
+#include "workspace.h"
 
 enum {
     LAYERS_MAX = 256, // ten layers of the network, for each number of images in a batch up to 25
@@ -81,8 +82,7 @@ static kw_status make_weight(void *context, void **out_value)
 {
     const packing *made = context;
     const size_t bytes = onednn_layer_weight_bytes(made->layer);
-    void *packed = aligned_alloc(ONEDNN_ALIGNMENT, (bytes + ONEDNN_ALIGNMENT - 1) /
-                                                       ONEDNN_ALIGNMENT * ONEDNN_ALIGNMENT);
+    void *packed = aligned_alloc(ONEDNN_ALIGNMENT, onednn_aligned(bytes));
     if (packed == NULL) {
         return kw_fail(KW_NO_MEMORY, "there are no %zu bytes for a packed weight", bytes);
     }
