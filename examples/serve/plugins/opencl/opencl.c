@@ -16,10 +16,10 @@
 
 #include "device.h"
 #include "layers.h"
+#include "plugins/support/weight_cache.h"
 #include "tensors.h"
-#include "weight_cache.h"
 
-static serve_weight_cache weights = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+static serve_cache weights; // guard: immutable, but for what is in it
 
 // Moving ------------------------------------------------------------------------------------------
 
@@ -285,6 +285,9 @@ static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transac
 {
     (void)api;
     kw_status status = device_open(err);
+    if (status == KW_OK) {
+        status = serve_weight_cache_init(&weights, err);
+    }
     if (status != KW_OK) {
         return status;
     }
@@ -296,6 +299,7 @@ static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transac
         (status = nn_max_pool2d_impl(tx, library, KW_KEY_PrivateUse1, max_pool2d)) != KW_OK ||
         (status = nn_softmax_impl(tx, library, KW_KEY_PrivateUse1, softmax)) != KW_OK) {
         *err = *kw_transaction_error(tx);
+        serve_cache_fini(&weights);
     }
     return status;
 }
@@ -303,7 +307,7 @@ static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transac
 static kw_status stop(kw_error *err)
 {
     (void)err;
-    serve_weight_cache_clear(&weights);
+    serve_cache_fini(&weights);
     return KW_OK;
 }
 
