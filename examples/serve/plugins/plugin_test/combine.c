@@ -83,6 +83,17 @@ static void run_lanes(test_answers *answers, const load_order *order, size_t ima
     }
 }
 
+static void run_operators(test_host *host, const load_order *order)
+{
+    char loaded[512];
+    bool is_exact = true;
+    for (size_t i = 0; i < order->count; i++) {
+        is_exact = is_exact && !host_is_listed(host->options.inexact, order->names[i]);
+    }
+    write_order(order, "", loaded);
+    operators_check(host, loaded, is_exact, order->has_canary);
+}
+
 static size_t load(test_host *host, const load_order *order)
 {
     size_t loaded = 0;
@@ -108,11 +119,12 @@ static void unload(test_answers *answers, const load_order *order, size_t loaded
     }
 }
 
-static void combine(test_answers *answers, const load_order *order)
+static void combine(test_answers *answers, const load_order *order, size_t images)
 {
     const size_t loaded = load(answers->host, order);
     if (loaded == order->count) {
-        run_lanes(answers, order, answers->host->options.pair_count, "");
+        run_lanes(answers, order, images, "");
+        run_operators(answers->host, order);
     }
     unload(answers, order, loaded);
 }
@@ -133,7 +145,7 @@ void combine_alone(test_host *host)
             host_change_weights(host, set % HOST_WEIGHT_SETS);
             run_lanes(&answers, &order, 2, " after a change of weights");
         }
-        operators_check(host, host->names[i], order.has_canary);
+        run_operators(host, &order);
         (void)printf("%s: %zu images, logits within %g\n", host->names[i],
                      host->options.image_count, (double)answers.distance);
         host_unload(host, host->names[i]);
@@ -158,21 +170,30 @@ static void shuffle(load_order *order, unsigned long long *state)
     }
 }
 
+static void combine_pairs(test_answers *answers)
+{
+    const test_host *host = answers->host;
+    for (size_t i = 0; i < host->name_count * host->name_count; i++) {
+        load_order pair = {.count = 0};
+        add(&pair, host->names[i / host->name_count]);
+        add(&pair, host->names[i % host->name_count]);
+        if (pair.names[0] != pair.names[1]) {
+            combine(answers, &pair, host->options.pair_count);
+        }
+    }
+}
+
 void combine_all(test_host *host)
 {
     enum {
         SHUFFLES = 2
     };
     unsigned long long state = host->options.seed;
+    const size_t images = host->options.pair_count;
     test_answers answers;
     answers_begin(&answers, host);
-    for (size_t i = 0; i < host->name_count * host->name_count; i++) {
-        load_order pair = {.count = 0};
-        add(&pair, host->names[i / host->name_count]);
-        add(&pair, host->names[i % host->name_count]);
-        if (pair.names[0] != pair.names[1]) {
-            combine(&answers, &pair);
-        }
+    if (images > 0) {
+        combine_pairs(&answers);
     }
     for (size_t turn = 0; turn < 2 + SHUFFLES; turn++) {
         load_order all = {.count = 0};
@@ -182,7 +203,7 @@ void combine_all(test_host *host)
         if (turn >= 2) {
             shuffle(&all, &state);
         }
-        combine(&answers, &all);
+        combine(&answers, &all, images > 0 ? images : 1);
     }
     answers_end(&answers);
 }
