@@ -130,7 +130,7 @@ static void load_files(test_host *host)
     (void)snprintf(reference, sizeof reference, "%s/reference-10k.bin", folder);
     // The folder of the installed package is named only where the whole set is wanted.
     must(host->options.image_count > 512
-             ? fashion_dataset_load_package(NULL, &host->dataset, &err)
+             ? fashion_dataset_load_package(FASHION_PACKAGE_DIR, &host->dataset, &err)
              : fashion_dataset_load_sample(folder, &host->dataset, &err),
          err.text);
     must(fashion_reference_load(reference, host->dataset.count, &host->reference, &err), err.text);
