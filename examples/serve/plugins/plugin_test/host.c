@@ -128,7 +128,7 @@ static void load_files(test_host *host)
     fashion_error err = {""};
     (void)snprintf(weights, sizeof weights, "%s/weights.bin", folder);
     (void)snprintf(reference, sizeof reference, "%s/reference-10k.bin", folder);
-    // The folder of the installed package is named only where the whole set is wanted.
+    // The whole set needs an installed package.
     must(host->options.image_count > 512
              ? fashion_dataset_load_package(FASHION_PACKAGE_DIR, &host->dataset, &err)
              : fashion_dataset_load_sample(folder, &host->dataset, &err),
