@@ -9,7 +9,7 @@
 // the data set; the network itself is wrong about one image in ten.
 
 import {get, predict, Refusal} from './server.js';
-import {count, make, milliseconds, write} from './text.js';
+import {count, make, write} from './text.js';
 
 const IMAGE_COUNT = 24;
 const SIDE = 28;
@@ -35,7 +35,7 @@ class Cell {
     constructor() {
         this.#canvas.width = this.#canvas.height = SIDE;
         this.#canvas.setAttribute('aria-hidden', 'true');
-        this.element = make('li', '', this.#canvas, this.#answer, this.#truth, this.#trip);
+        this.element = make('li', '', this.#canvas, this.#answer, this.#trip, this.#truth);
         this.image = null;
     }
 
@@ -58,7 +58,7 @@ class Cell {
         const truth = answer.class !== this.first.class ? `first ${this.first.label}`
             : this.isRight ? '' : `is ${this.image.label}`;
         this.#fill(this.isRight ? 'right' : 'wrong', answer.label, truth,
-            `${milliseconds(trip)} ms${answer.backend === 'canary' ? ' canary' : ''}`);
+            `${trip.toFixed(1)} ms${answer.backend === 'canary' ? ' canary' : ''}`);
         this.element.classList.toggle('changed', answer.class !== this.first.class);
     }
 
@@ -169,6 +169,6 @@ export class Images {
         fill('changed', count(changed), changed > 0);
         fill('moved', this.#moved === 0 ? '0' : this.#moved.toExponential(0).replace('e-', 'e−'));
         fill('failed', count(this.#failed), this.#failed > 0);
-        fill('trip', sorted.length === 0 ? '–' : milliseconds(sorted[sorted.length >> 1]));
+        fill('trip', sorted.length === 0 ? '–' : sorted[sorted.length >> 1].toFixed(1));
     }
 }

@@ -60,6 +60,9 @@ class Row {
             serving ? this.#describe(serving, served) : file ? bytes(file.bytes) : 'the file is gone',
             ...leaving.map((version) => this.#describeLeaving(version)),
         ].join(' · '));
+        if (leaving.length > 0) {
+            this.#detail.style.minHeight = `${this.#detail.offsetHeight}px`;
+        }
         this.#allow(serving, isReachable);
     }
 
@@ -114,9 +117,9 @@ class Row {
         }
     }
 
-    // The text keeps its room until the next press: what is below does not move by itself.
+    // Texts keep their room until the next press: what is below does not move by itself.
     #tell(text, isBad) {
-        this.#message.style.minHeight = '';
+        this.#detail.style.minHeight = this.#message.style.minHeight = '';
         write(this.#message, text);
         this.#message.classList.toggle('bad', isBad);
         this.#message.style.minHeight = `${this.#message.offsetHeight}px`;

@@ -131,8 +131,8 @@ export class Strip {
         pen.font = `11px ${style.fontFamily}`;
         pen.textBaseline = 'middle';
         const middle = Math.round((height - 26) / 2);
-        const upper = {from: 16, to: middle - 8};
-        const lower = {from: middle + 10, to: height - 18};
+        const upper = {from: 16, to: middle - 12};
+        const lower = {from: middle + 10, to: height - 22};
         this.#drawAxes(pen, width, height, upper, lower, colour);
         this.#drawCommits(pen, upper, lower, colour);
         this.#drawRate(pen, upper, colour);
@@ -170,7 +170,7 @@ export class Strip {
         }
         for (const [ago, label] of [[120, '2 min ago'], [60, '1 min ago'], [0, 'now']]) {
             pen.textAlign = {120: 'left', 0: 'right'}[ago] ?? 'center';
-            pen.fillText(label, this.#x(Date.now() - ago * 1000), height - 6);
+            pen.fillText(label, this.#x(Date.now() - ago * 1000), height - 7);
         }
     }
 

@@ -7,7 +7,8 @@
 // An error of the server as a sentence: without the folders of its files, with a full stop.
 export function sentence(text) {
     const short = text.replace(/\S*\/(serve_[\w-]+\.so)/g, '$1').replaceAll('`', '');
-    const full = short.charAt(0).toUpperCase() + short.slice(1);
+    const full = /^\S*[._]\S/.test(short) ? short // begins with the name of a file
+        : short.charAt(0).toUpperCase() + short.slice(1);
     return /[.!?]$/.test(full) ? full : full + '.';
 }
 

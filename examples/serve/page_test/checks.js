@@ -72,13 +72,16 @@
                 .map((one) => one.outerHTML.slice(0, 120));
     }
 
+    // Layout shifts that no input explains: their places, and the sum of their scores.
     const jumps = [];
+    let sum = 0;
     new PerformanceObserver((list) => {
         for (const entry of list.getEntries().filter((one) => !one.hadRecentInput)) {
+            sum += entry.value;
             jumps.push(`${entry.value.toFixed(4)} at ${Math.round(entry.startTime)} ms: `
                 + entry.sources.map((one) => one.node?.className || one.node?.nodeName).join(', '));
         }
     }).observe({type: 'layout-shift', buffered: true});
 
-    window.pageTest = {paleTexts, namelessControls, wideElements, jumps};
+    window.pageTest = {paleTexts, namelessControls, wideElements, jumps, jumped: () => sum};
 })();
