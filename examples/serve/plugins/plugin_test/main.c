@@ -1,0 +1,137 @@
+// The test of the kernel plugins: loads what a folder has, alone, together and in exchange, and
+// looks at every answer.
+//
+// Layer:   example (uses the server without its ports)
+// Threads: one, and those of swap.c
+// SPDX-License-Identifier: MIT
+//
+//     serve_plugin_test alone|together|swap --plugins FOLDER --data FOLDER [--without NAMES]
+//         [--inexact NAMES --agreement SHARE --distance LOGITS] [--images N] [--pair-images N]
+//         [--rounds N] [--changes N] [--seed N]
+//
+// The exit status is 0 if everything was as it should, 1 if not, 2 if the test could not be made.
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "combine.h"
+#include "host.h"
+#include "swap.h"
+
+static const struct option long_options[] = {
+    {"plugins", required_argument, NULL, 'p'},   {"data", required_argument, NULL, 'd'},
+    {"without", required_argument, NULL, 'w'},   {"inexact", required_argument, NULL, 'i'},
+    {"agreement", required_argument, NULL, 'a'}, {"distance", required_argument, NULL, 'l'},
+    {"images", required_argument, NULL, 'n'},    {"pair-images", required_argument, NULL, 'm'},
+    {"rounds", required_argument, NULL, 'r'},    {"changes", required_argument, NULL, 'c'},
+    {"seed", required_argument, NULL, 's'},      {NULL, 0, NULL, 0},
+};
+
+static void set_option(test_options *options, int option, const char *value)
+{
+    const unsigned long long number = strtoull(value, NULL, 10);
+    switch (option) {
+    case 'p':
+        options->plugin_folder = value;
+        break;
+    case 'd':
+        options->data_folder = value;
+        break;
+    case 'w':
+        options->without = value;
+        break;
+    case 'i':
+        options->inexact = value;
+        break;
+    case 'a':
+        options->agreement = strtod(value, NULL);
+        break;
+    case 'l':
+        options->logit_distance = strtod(value, NULL);
+        break;
+    case 'n':
+        options->image_count = (size_t)number;
+        break;
+    case 'm':
+        options->pair_count = (size_t)number;
+        break;
+    case 'r':
+        options->round_count = (size_t)number;
+        break;
+    case 'c':
+        options->change_count = (size_t)number;
+        break;
+    default:
+        options->seed = number;
+        break;
+    }
+}
+
+static bool read_options(int argc, char **argv, test_options *options)
+{
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread has been started
+    for (int option = 0; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
+        if (option == '?') {
+            return false;
+        }
+        set_option(options, option, optarg);
+    }
+    if (optind + 1 != argc || options->plugin_folder == NULL || options->data_folder == NULL) {
+        return false;
+    }
+    options->mode = argv[optind];
+    return true;
+}
+
+// Of all answers in which an inexact plugin had a part.
+static void check_agreement(test_host *host)
+{
+    const unsigned long long all = atomic_load(&host->inexact_count);
+    const unsigned long long agreeing = atomic_load(&host->agreeing_count);
+    if (all == 0) {
+        return;
+    }
+    const double share = (double)agreeing / (double)all;
+    (void)printf("inexact answers: %llu of %llu have the reference's class, %.4f\n", agreeing, all,
+                 share);
+    if (share < host->options.agreement) {
+        host_fail(host, "fewer than %.4f agree", host->options.agreement);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static test_host host; // too large for a stack
+    test_options options = {
+        .without = "",
+        .inexact = "",
+        .image_count = 512,
+        .pair_count = 32,
+        .round_count = 4,
+        .change_count = 40,
+        .seed = 1,
+    };
+    if (!read_options(argc, argv, &options)) {
+        (void)fputs("a mode, --plugins and --data are needed; see main.c\n", stderr);
+        return 2;
+    }
+    host_start(&host, &options);
+    if (strcmp(options.mode, "alone") == 0) {
+        combine_alone(&host);
+    } else if (strcmp(options.mode, "together") == 0) {
+        combine_all(&host);
+    } else {
+        swap_rounds(&host);
+    }
+    check_agreement(&host);
+    (void)printf("%zu plugins, %llu answers, seed %llu\n", host.name_count,
+                 (unsigned long long)atomic_load(&host.answer_count), options.seed);
+    host_stop(&host);
+    const unsigned failures = atomic_load(&host.failure_count);
+    if (failures > 0) {
+        (void)printf("%u failures\n", failures);
+    }
+    return failures > 0 ? 1 : 0;
+}
