@@ -15,6 +15,7 @@ import {clock, count, milliseconds, write} from './text.js';
 const SILENCE_MS = 3000; // the server sends four events a second
 const RETRY_MS = 1000;
 const TABLES_MS = 500;
+const COMMITS_MS = 50; // in which the events of a commit, or several commits, are read as one
 const PLUGINS_MS = 1000; // what holds a plugin that leaves is no event
 
 const find = (id) => document.getElementById(id);
@@ -29,6 +30,7 @@ let isConnected = false;
 let heard = 0; // when the last event came
 let lost = null; // when the connection was lost
 let isSettingPercent = false;
+let reading = null; // the timer of a reading that commits have asked for
 
 function showConnection(state, text) {
     find('connection').dataset.state = state;
@@ -157,7 +159,10 @@ function connect() {
     hear('plugins', (known) => plugins.update(known));
     hear('commit', (event) => {
         commits.add(event);
-        attempt(readTables);
+        reading ??= setTimeout(() => {
+            reading = null;
+            attempt(readTables);
+        }, COMMITS_MS);
     });
 }
 

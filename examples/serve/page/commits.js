@@ -14,21 +14,19 @@ function libraryOf(kernel) {
     return kernel === null ? 'none' : / in (.*) at /.exec(kernel)?.[1] ?? kernel;
 }
 
-// One line for each pair of libraries: "conv2d, linear: builtin → openblas 1.0".
+// A line for each key and pair of libraries: "conv2d, linear: builtin → openblas 1.0".
 function describe(changes) {
     const lines = new Map();
     for (const {operator, key, previous, current} of changes.values()) {
-        const from = libraryOf(previous);
-        const to = libraryOf(current);
         if (previous === current) {
             continue; // taken away and put back by the same commit
         }
-        const what = operator === null ? `fallback of ${key}`
-            : operator.replace('nn::', '') + (key === USUAL_KEY ? '' : ` at ${key}`);
-        const line = `${from} → ${to}`;
-        lines.set(line, [...lines.get(line) ?? [], what]);
+        const place = key === USUAL_KEY ? '' : ` at ${key}`;
+        const line = `${place}: ${libraryOf(previous)} → ${libraryOf(current)}`;
+        const name = operator === null ? 'fallback' : operator.replace('nn::', '');
+        lines.set(line, [...lines.get(line) ?? [], name]);
     }
-    return [...lines].map(([line, names]) => `${names.join(', ')}: ${line}`).join('; ')
+    return [...lines].map(([line, names]) => names.join(', ') + line).join('; ')
         || 'nothing that a call notices';
 }
 

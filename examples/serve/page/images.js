@@ -15,6 +15,7 @@ const IMAGE_COUNT = 24;
 const SIDE = 28;
 const IN_FLIGHT_MAX = 3; // a browser has six connections to a server, and others need some
 const TRIPS_KEPT = 101;
+const WAITING_MS = 500; // from then on an image without an answer says that it waits
 
 // Black with the pixel's value as opacity; the style inverts it where the page is dark.
 function draw(canvas, pixels) {
@@ -47,6 +48,10 @@ class Cell {
         this.hasChanged = false;
         draw(this.#canvas, image.pixels);
         this.#fill('none', '–', '', '');
+    }
+
+    asked() {
+        this.waiting = setTimeout(() => write(this.#trip, 'waiting'), WAITING_MS);
     }
 
     answered(answer, trip) {
@@ -126,6 +131,7 @@ export class Images {
         const round = this.#round;
         const started = performance.now();
         this.#inFlight++;
+        cell.asked();
         try {
             const answer = await predict(cell.pixels, this.toCanary());
             if (round === this.#round) {
@@ -141,6 +147,7 @@ export class Images {
                 this.#count();
             }
         } finally {
+            clearTimeout(cell.waiting);
             this.#inFlight--;
         }
     }

@@ -74,13 +74,13 @@ class Table {
         const parts = {
             identity: '',
             lamp: make('span', 'for-readers'),
-            serves: make('span', 'serves'),
+            serves: make('span'),
             why: make('span', 'why'),
             rate: make('td', 'rate', '–'),
         };
         const head = make('th', 'key', key, ' ', parts.lamp);
         head.scope = 'row';
-        parts.row = make('tr', '', head, make('td', '', parts.serves, parts.why), parts.rate);
+        parts.row = make('tr', '', head, make('td', '', make('span', 'serves', parts.serves), parts.why), parts.rate);
         this.#rows.set(key, parts);
         return parts;
     }

@@ -83,7 +83,6 @@ class PageTest:
         return self.sees(f'{row(name)}.querySelector(".message").textContent')
 
     def check_contrast(self):
-        self.waits('document.getAnimations().length === 0')
         same(self.sees('pageTest.paleTexts()'), [])
 
     def waits_for_entry(self, operator, key, label):
