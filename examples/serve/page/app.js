@@ -91,9 +91,13 @@ async function setPercent() {
     try {
         showPercent((await change('/v1/canary', {percent: Number(find('percent').value)})).percent);
     } catch (error) {
+        if (!(error instanceof Refusal)) {
+            throw error;
+        }
         write(find('canary-note'), error.message);
+    } finally {
+        isSettingPercent = false;
     }
-    isSettingPercent = false;
 }
 
 async function readTables() {

@@ -4,7 +4,7 @@
 // Threads: one browser tab
 // SPDX-License-Identifier: MIT
 
-import {change} from './server.js';
+import {change, Refusal} from './server.js';
 import {bytes, make, write} from './text.js';
 
 const DRAIN_MS = 500; // what is held for longer leaves later, and its row says what holds it
@@ -144,12 +144,16 @@ class Row {
             this.#panel.say(`${this.name} ${DONE[word]}, version ${answer.version}`
                 + (answer.held_by === '' ? '.' : ', and held still.'));
         } catch (error) {
+            if (!(error instanceof Refusal)) {
+                throw error;
+            }
             this.#tell(error.message, true);
             this.#panel.say(error.message);
+        } finally {
+            this.#doing = null;
+            this.#buttons.get(word).classList.remove('busy');
+            this.#panel.refresh();
         }
-        this.#doing = null;
-        this.#buttons.get(word).classList.remove('busy');
-        this.#panel.refresh();
         this.#panel.changed();
     }
 }

@@ -59,7 +59,8 @@
         return [...document.querySelectorAll('button, select, input, [tabindex]')]
             .filter((one) => (one.getAttribute('aria-label') ?? '') === ''
                 && one.getAttribute('aria-labelledby') === null
-                && (one.labels?.length ?? 0) === 0 && one.textContent.trim() === '')
+                && (one.labels?.length ?? 0) === 0
+                && (one.nodeName !== 'BUTTON' || one.textContent.trim() === ''))
             .map((one) => one.outerHTML);
     }
 
