@@ -27,6 +27,16 @@ function draw(canvas, pixels) {
     pen.putImageData(picture, 0, 0);
 }
 
+// A browser's clock is no better.
+function tenths(value) {
+    return value.toFixed(value < 100 ? 1 : 0);
+}
+
+function distance(value) {
+    return value === 0 || value >= 0.001 ? value.toFixed(value === 0 ? 0 : 3)
+        : value.toExponential(0).replace('e-', 'e−');
+}
+
 class Cell {
     #canvas = make('canvas');
     #answer = make('span', 'answer', '–');
@@ -63,7 +73,7 @@ class Cell {
         const truth = answer.class !== this.first.class ? `first ${this.first.label}`
             : this.isRight ? '' : `is ${this.image.label}`;
         this.#fill(this.isRight ? 'right' : 'wrong', answer.label, truth,
-            `${trip.toFixed(1)} ms${answer.backend === 'canary' ? ' canary' : ''}`);
+            `${tenths(trip)} ms${answer.backend === 'canary' ? ' canary' : ''}`);
         this.element.classList.toggle('changed', answer.class !== this.first.class);
     }
 
@@ -174,8 +184,8 @@ export class Images {
         };
         fill('right', answered.length === 0 ? '–' : `${right} of ${answered.length}`);
         fill('changed', count(changed), changed > 0);
-        fill('moved', this.#moved === 0 ? '0' : this.#moved.toExponential(0).replace('e-', 'e−'));
+        fill('moved', distance(this.#moved));
         fill('failed', count(this.#failed), this.#failed > 0);
-        fill('trip', sorted.length === 0 ? '–' : sorted[sorted.length >> 1].toFixed(1));
+        fill('trip', sorted.length === 0 ? '–' : tenths(sorted[sorted.length >> 1]));
     }
 }

@@ -48,7 +48,7 @@ class Row {
     }
 
     // `versions` are those in memory: one that serves, perhaps, and others that leave.
-    update(versions, files, served, isReachable) {
+    update(versions, files, entries, isReachable) {
         const serving = versions.find((version) => version.state === 'serving');
         const leaving = versions.filter((version) => version !== serving);
         const file = files.find((one) => one.name === this.name);
@@ -57,7 +57,7 @@ class Row {
         this.#state.dataset.state = state;
         this.#offer(files);
         write(this.#detail, [
-            serving ? this.#describe(serving, served) : file ? bytes(file.bytes) : 'the file is gone',
+            serving ? this.#describe(serving, entries) : file ? bytes(file.bytes) : 'the file is gone',
             ...leaving.map((version) => this.#describeLeaving(version)),
         ].join(' · '));
         if (leaving.length > 0) {
@@ -66,9 +66,10 @@ class Row {
         this.#allow(serving, isReachable);
     }
 
-    #describe(version, served) {
-        const what = served.length > 0 ? `serves ${served.join(', ')}`
-            : 'covered: others serve its operators';
+    #describe(version, entries) {
+        const what = entries.called.length > 0 ? `runs ${entries.called.join(', ')}`
+            : entries.all.length > 0 ? `has ${entries.all.join(', ')}, not called lately`
+                : 'covered by others';
         return `${version.version}, loading ${version.generation ?? '?'} · ${what} · ${version.file}`
             + (version.build_id === '' ? '' : ` · build ${version.build_id.slice(0, 8)}`);
     }
@@ -207,7 +208,7 @@ export class Plugins {
                 this.#list.insertBefore(row.element, this.#list.children[index] ?? null);
             }
             row.update(loaded.filter((version) => version.name === name), available,
-                this.#tables.servedBy(name), this.isReachable);
+                this.#tables.entriesOf(name), this.isReachable);
         });
         if (figures !== null) {
             write(this.#note, names.length === 0 ? 'The plugin folder is empty.'

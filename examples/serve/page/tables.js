@@ -8,6 +8,7 @@ import {get} from './server.js';
 import {count, make, write} from './text.js';
 
 const FRESH_MS = 4000; // how long an entry that changed is marked
+const LATELY_MS = 5000; // an entry that was called since then is in use
 
 export const CANARY_KEY = 'CANARY';
 
@@ -60,6 +61,10 @@ class Table {
         write(this.#total, rates === null ? '–' : count([...rates.values()].reduce((a, b) => a + b, 0)));
     }
 
+    wasCalledLately(key) {
+        return performance.now() - this.#rows.get(key).called < LATELY_MS;
+    }
+
     // Calls a second by key since the update before; null: there was none.
     #measure(rows) {
         const time = performance.now();
@@ -73,6 +78,7 @@ class Table {
     #add(key) {
         const parts = {
             identity: '',
+            called: -Infinity, // when calls of this kernel were seen
             lamp: make('span', 'for-readers'),
             serves: make('span'),
             why: make('span', 'why'),
@@ -96,6 +102,11 @@ class Table {
             parts.row.classList.add('fresh');
             clearTimeout(parts.timer);
             parts.timer = setTimeout(() => parts.row.classList.remove('fresh'), FRESH_MS);
+        }
+        if (parts.identity !== identity(row)) {
+            parts.called = -Infinity;
+        } else if (rate > 0) {
+            parts.called = performance.now();
         }
         parts.identity = identity(row);
     }
@@ -135,11 +146,15 @@ export class Tables {
         }
     }
 
-    // Operators of which a plugin serves an entry: names without their namespace.
-    servedBy(plugin) {
-        return this.#tables
-            .filter((table) => table.rows.some((row) => row.serves.startsWith(`${plugin}@`)))
-            .map((table) => table.name.replace('nn::', ''));
+    // Operators that have an entry of a plugin, and those whose entry of it was called lately: names
+    // without their namespace.
+    entriesOf(plugin) {
+        const isOf = (row) => row.serves.startsWith(`${plugin}@`);
+        const names = (tables) => tables.map((table) => table.name.replace('nn::', ''));
+        const having = this.#tables.filter((table) => table.rows.some(isOf));
+        const called = having.filter(
+            (table) => table.rows.some((row) => isOf(row) && table.wasCalledLately(row.key)));
+        return {all: names(having), called: names(called)};
     }
 
     hasCanary() {

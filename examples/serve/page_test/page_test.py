@@ -123,7 +123,7 @@ def changes(test):
     test.waits_for_state('mark', 'serving')
     test.waits_for_commit('softmax: builtin → mark 1.0')
     test.waits(f'{entry("nn::softmax", "CPU")}.classList.contains("last")')
-    test.waits(f'{row("mark")}.querySelector(".detail").textContent.includes("serves softmax")')
+    test.waits(f'{row("mark")}.querySelector(".detail").textContent.includes("runs softmax")')
 
     test.click_in_vain('mark', 'Load', 'mark serves already; replace it.')
     test.click_in_vain('mark', 'Roll back',
