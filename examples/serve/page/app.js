@@ -1,4 +1,4 @@
-// The page: listens to the server's events, and keeps figures, strip, plugins and tables up to date.
+// The page: listens to the server's events, and keeps all its parts up to date.
 //
 // Layer:   example (uses the scripts beside it)
 // Threads: one browser tab

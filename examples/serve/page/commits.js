@@ -47,7 +47,8 @@ export class Commits {
         }
         const place = `${event.operator} ${event.key}`;
         const before = this.#open.changes.get(place);
-        this.#open.changes.set(place, {...event, previous: before ? before.previous : event.previous});
+        this.#open.changes.set(place,
+            {...event, previous: before ? before.previous : event.previous});
         this.#open.text = describe(this.#open.changes);
         this.#open.line.textContent = this.#open.text;
     }

@@ -57,7 +57,8 @@ class Row {
         this.#state.dataset.state = state;
         this.#offer(files);
         write(this.#detail, [
-            serving ? this.#describe(serving, entries) : file ? bytes(file.bytes) : 'the file is gone',
+            serving ? this.#describe(serving, entries)
+                : file ? bytes(file.bytes) : 'the file is gone',
             ...leaving.map((version) => this.#describeLeaving(version)),
         ].join(' · '));
         if (leaving.length > 0) {
@@ -68,15 +69,21 @@ class Row {
 
     #describe(version, entries) {
         const what = entries.called.length > 0 ? `runs ${entries.called.join(', ')}`
-            : entries.all.length > 0 ? `has ${entries.all.join(', ')}, not called lately`
+            : entries.all.length > 0 ? `idle: ${entries.all.join(', ')}`
                 : 'covered by others';
-        return `${version.version}, loading ${version.generation ?? '?'} · ${what} · ${version.file}`
-            + (version.build_id === '' ? '' : ` · build ${version.build_id.slice(0, 8)}`);
+        const parts = [`${version.version}, loading ${version.generation ?? '?'}`, what];
+        if (version.file !== `serve_${this.name}.so`) {
+            parts.push(version.file);
+        }
+        if (version.build_id !== '') {
+            parts.push(`build ${version.build_id.slice(0, 8)}`);
+        }
+        return parts.join(' · ');
     }
 
     #describeLeaving(version) {
-        const held = (version.held_by || version.retained).replace(/^library .*? is held by/, 'held by')
-            .replaceAll('`', '');
+        const held = (version.held_by || version.retained)
+            .replace(/^library .*? is held by/, 'held by').replaceAll('`', '');
         return `${version.version} ${version.state}${held === '' ? '' : `: ${held}`}`;
     }
 

@@ -112,7 +112,8 @@ export class Strip {
         const distance = (sample) => Math.abs(this.#x(sample.time) - this.#pointer);
         const near = this.#samples.reduce((a, b) => (distance(b) < distance(a) ? b : a));
         return `${clock(near.time)}. ${count(near.rate)} requests/s` + (near.p50 === null ? ''
-            : `, median ${milliseconds(near.p50)} ms, 99th percentile ${milliseconds(near.p99)} ms`);
+            : `, median ${milliseconds(near.p50)} ms`
+                + `, 99th percentile ${milliseconds(near.p99)} ms`);
     }
 
     draw() {
@@ -230,7 +231,8 @@ export class Strip {
 
     #latencyY(value, area) {
         const limited = Math.min(Math.max(value, LATENCY_MIN_MS), LATENCY_MAX_MS);
-        const share = Math.log(limited / LATENCY_MIN_MS) / Math.log(LATENCY_MAX_MS / LATENCY_MIN_MS);
+        const share = Math.log(limited / LATENCY_MIN_MS)
+            / Math.log(LATENCY_MAX_MS / LATENCY_MIN_MS);
         return area.to - (area.to - area.from) * share;
     }
 

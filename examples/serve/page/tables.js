@@ -58,7 +58,8 @@ class Table {
             }
             this.#fill(parts, row, rates?.get(row.key), isFirst);
         });
-        write(this.#total, rates === null ? '–' : count([...rates.values()].reduce((a, b) => a + b, 0)));
+        const total = rates === null ? null : [...rates.values()].reduce((a, b) => a + b, 0);
+        write(this.#total, total === null ? '–' : count(total));
     }
 
     wasCalledLately(key) {
@@ -86,7 +87,8 @@ class Table {
         };
         const head = make('th', 'key', key, ' ', parts.lamp);
         head.scope = 'row';
-        parts.row = make('tr', '', head, make('td', '', make('span', 'serves', parts.serves), parts.why), parts.rate);
+        const served = make('td', '', make('span', 'serves', parts.serves), parts.why);
+        parts.row = make('tr', '', head, served, parts.rate);
         this.#rows.set(key, parts);
         return parts;
     }
@@ -94,7 +96,8 @@ class Table {
     #fill(parts, row, rate, isFirst) {
         const file = row.file.slice(row.file.lastIndexOf('/') + 1);
         write(parts.serves, row.serves);
-        write(parts.why, `${row.rule} · ${row.kernel}` + (file === '' ? '' : `, ${file}:${row.line}`));
+        write(parts.why, `${row.rule} · ${row.kernel}`
+            + (file === '' ? '' : `, ${file}:${row.line}`));
         write(parts.rate, rate === undefined ? '–' : count(rate));
         write(parts.lamp, row.last ? 'ran last' : '');
         parts.row.classList.toggle('last', row.last);
@@ -146,8 +149,8 @@ export class Tables {
         }
     }
 
-    // Operators that have an entry of a plugin, and those whose entry of it was called lately: names
-    // without their namespace.
+    // Operators that have an entry of a plugin, and those whose entry of it was called lately:
+    // names without their namespace.
     entriesOf(plugin) {
         const isOf = (row) => row.serves.startsWith(`${plugin}@`);
         const names = (tables) => tables.map((table) => table.name.replace('nn::', ''));

@@ -46,7 +46,8 @@
             if (text === '' || !isShown(element)) {
                 continue;
             }
-            const [a, b] = [parse(getComputedStyle(element).color), groundOf(element)].map(luminance);
+            const colours = [parse(getComputedStyle(element).color), groundOf(element)];
+            const [a, b] = colours.map(luminance);
             const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
             if (ratio < CONTRAST_MIN) {
                 pale.add(`${text}: ${ratio.toFixed(2)}`);

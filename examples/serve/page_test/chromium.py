@@ -1,4 +1,4 @@
-"""Chromium without a window, driven over the DevTools protocol: a WebSocket of our own, no package."""
+"""Chromium without a window, driven over the DevTools protocol with a WebSocket of our own."""
 
 import base64
 import json
@@ -15,7 +15,7 @@ WAIT_S = 20  # for something that has to come; the limit is for a test that hang
 
 
 class WebSocket:
-    """The client's side of RFC 6455, as far as DevTools use it: text messages, perhaps in pieces."""
+    """The client's side of RFC 6455, as far as DevTools use it: texts, perhaps in pieces."""
 
     def __init__(self, address):
         host, port, path = re.fullmatch(r'ws://([^:/]+):(\d+)(/.*)', address).groups()
@@ -73,7 +73,8 @@ class Browser:
             [program, '--headless=new', '--no-sandbox', '--remote-debugging-port=0',
              f'--user-data-dir={self.folder}', '--no-first-run', '--disable-extensions',
              '--disable-background-networking', '--disable-component-update', '--disable-sync',
-             '--disable-gpu', '--disable-dev-shm-usage', '--force-color-profile=srgb', 'about:blank'],
+             '--disable-gpu', '--disable-dev-shm-usage', '--force-color-profile=srgb',
+             'about:blank'],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.number = 0
         self.events = []
