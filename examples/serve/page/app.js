@@ -187,6 +187,8 @@ setInterval(() => {
         disconnect();
     } else if (isConnected && !document.hidden) {
         attempt(readTables);
+    } else {
+        strip.draw(); // time goes on
     }
 }, TABLES_MS);
 setInterval(() => {
