@@ -12,7 +12,8 @@ import {Strip} from './strip.js';
 import {Tables} from './tables.js';
 import {clock, count, milliseconds, write} from './text.js';
 
-const SILENCE_MS = 3000; // the server sends four events a second
+const SILENCE_MS = 3000; // without an event, of which the server sends four a second
+const LOST_MS = 15000; // then the connection is given up
 const RETRY_MS = 1000;
 const TABLES_MS = 500;
 const COMMITS_MS = 50; // in which the events of a commit, or several commits, are read as one
@@ -28,6 +29,7 @@ const images = new Images(find('images'), find('tally'));
 let stream = null;
 let isConnected = false;
 let heard = 0; // when the last event came
+let looked = 0; // when it was last looked whether events come
 let lost = null; // when the connection was lost
 let isSettingPercent = false;
 let reading = null; // the timer of a reading that commits have asked for
@@ -36,7 +38,7 @@ function showConnection(state, text) {
     find('connection').dataset.state = state;
     write(find('connection'), text);
     document.body.dataset.connection = state;
-    plugins.isReachable = state === 'open';
+    plugins.isReachable = state === 'open' || state === 'silent';
     plugins.refresh();
     showCanary();
 }
@@ -137,6 +139,9 @@ function disconnect() {
 function hear(kind, action) {
     stream.addEventListener(kind, (event) => {
         heard = Date.now();
+        if (document.body.dataset.connection === 'silent') {
+            showConnection('open', 'Connected');
+        }
         action(JSON.parse(event.data));
     });
 }
@@ -182,10 +187,22 @@ find('pause').addEventListener('click', () => {
 });
 images.toCanary = () => find('canary-images').checked && tables.hasCanary();
 
-setInterval(() => {
-    if (stream !== null && Date.now() - heard > SILENCE_MS) {
+// Tells when the server is silent. After a sleep of the page itself, events wait to be heard.
+function checkSilence() {
+    if (Date.now() - looked > SILENCE_MS) {
+        heard = Date.now();
+    }
+    looked = Date.now();
+    if (stream !== null && looked - heard > LOST_MS) {
         disconnect();
-    } else if (isConnected && !document.hidden) {
+    } else if (isConnected && looked - heard > SILENCE_MS) {
+        showConnection('silent', `No news since ${clock(heard)}`);
+    }
+}
+
+setInterval(() => {
+    checkSilence();
+    if (isConnected && !document.hidden) {
         attempt(readTables);
     } else {
         strip.draw(); // time goes on
