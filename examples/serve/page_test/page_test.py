@@ -148,6 +148,19 @@ def changes(test):
     test.waits_for_commit('softmax: mark 1.0 → builtin')
 
 
+def images(test):
+    """Nothing is sent during a pause, so other images stay without an answer until it ends."""
+    pause = 'document.getElementById("pause")'
+    test.browser.click(pause)
+    same(test.sees(f'{pause}.textContent'), 'Go on')
+    test.browser.click('document.getElementById("others")')
+    test.waits_for_images('cell.dataset.outcome === "none"')
+    test.sees('new Promise(done => setTimeout(done, 200))')  # in which ten would be sent
+    same(test.sees('document.querySelectorAll("#images [data-outcome=none]").length'), 24)
+    test.browser.click(pause)
+    test.waits_for_images('["right", "wrong"].includes(cell.dataset.outcome)')
+
+
 def canary(test, server):
     """The switch sends this page's images to the canary, the slider a share of all requests."""
     switch = 'document.getElementById("canary-images")'
@@ -264,6 +277,7 @@ def run_test(test):
     with test.start() as server:
         test.open(server)
         changes(test)
+        images(test)
         canary(test, server)
         held(test)
         strip(test)
