@@ -105,7 +105,6 @@ const serve_route serve_public_routes[] = {
     {.method = "GET", .path = "/metrics", .answer = serve_metrics_route},
     {.method = "GET", .path = "/healthz", .answer = health},
     {.method = "GET", .path = "/", .answer = serve_page_route},
-    {.method = "GET", .path = "/style.css", .answer = serve_page_route},
-    {.method = "GET", .path = "/app.js", .answer = serve_page_route},
+    {.method = "GET", .path = "/page/*", .answer = serve_page_route},
     {.method = NULL},
 };
