@@ -128,16 +128,6 @@ static void *work(void *argument)
     return NULL;
 }
 
-static void init_waiting(serve_batcher *batcher)
-{
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_mutex_init(&batcher->mutex, NULL);
-    (void)pthread_cond_init(&batcher->changed, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-}
-
 kw_status serve_batcher_create(const serve_batcher_options *options, const serve_network *network,
                                serve_origins *origins, serve_batcher **out_batcher, kw_error *err)
 {
@@ -148,7 +138,7 @@ kw_status serve_batcher_create(const serve_batcher_options *options, const serve
     batcher->options = *options;
     batcher->network = network;
     batcher->origins = origins;
-    init_waiting(batcher);
+    serve_monotonic_init(&batcher->mutex, &batcher->changed);
     while (batcher->started_count < options->worker_count &&
            pthread_create(&batcher->workers[batcher->started_count], NULL, work, batcher) == 0) {
         batcher->started_count++;
