@@ -28,7 +28,7 @@ static void end(const kw_observation *observation, void *word, void *context)
     }
     // The keys are those that the kernel got, so their slot is the one that the call selected.
     const unsigned slot = kw_keyset_slot(observation->keys);
-    serve_histogram_record(&watch->seconds[op], serve_now_ns() - (uint64_t)(uintptr_t)word);
+    serve_histogram_record(&watch->call_ns[op][slot], serve_now_ns() - (uint64_t)(uintptr_t)word);
     atomic_fetch_add_explicit(&watch->calls[op][slot], 1, memory_order_relaxed);
     atomic_store_explicit(&watch->last_slots[op], slot + 1, memory_order_relaxed);
     if (observation->status != KW_OK) {
