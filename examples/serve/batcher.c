@@ -110,10 +110,12 @@ static void *work(void *argument)
     serve_batcher *batcher = argument;
     serve_served served;
     serve_job *jobs[SERVE_BATCH_MAX];
+    // snippet: worker
     // A thread that cannot be attached fails in its snapshots, and says so in its answers.
     if (kw_thread_attach() == KW_OK) {
         (void)!kw_call_context_set(&served, NULL);
     }
+    // end of snippet
     for (size_t count = take_batch(batcher, jobs); count > 0; count = take_batch(batcher, jobs)) {
         const uint64_t now_ns = serve_now_ns();
         serve_histogram_record(&batcher->figures.batch_sizes, count);

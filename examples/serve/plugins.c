@@ -168,6 +168,7 @@ static serve_answer undo(const request *made, serve_plugin *place, const picture
 static serve_answer exchange(const request *made, serve_plugin *place)
 {
     serve_plugins *plugins = made->plugins;
+    // snippet: replace
     const kw_plugin_options options = {
         .struct_size = sizeof options, .drain_ns = made->drain_ns, .keep_previous = true};
     kw_error err = KW_ERROR_INIT;
@@ -179,6 +180,7 @@ static serve_answer exchange(const request *made, serve_plugin *place)
         serve_origins_cancel(plugins->origins);
         return serve_answer_failure(status, err.text);
     }
+    // end of snippet
     const picture seen = look_at(made->name, place->lease);
     if (!has_own_name(made, &seen)) {
         return undo(made, place, &seen);

@@ -187,7 +187,7 @@ static serve_answer tell(const serve_server *server, const prediction *made)
 {
     const serve_job *job = &made->job;
     if (made->is_refused) {
-        return serve_answer_error(503, "too many requests wait already");
+        return serve_answer_error(503, "too many requests wait, or the server is stopping");
     }
     if (job->status != KW_OK) {
         return serve_answer_error(500, "%s", job->error);

@@ -113,7 +113,8 @@ static kw_status load_plugins(serve_server *server, kw_error *err)
                                                          server->options.loads[i], NULL, 0);
         if (answer.code != 200) {
             const char *why = json_string_value(json_object_get(answer.json, "error"));
-            (void)serve_error_set(err, KW_PLUGIN_REFUSED, "%s", why != NULL ? why : "");
+            (void)serve_error_set(err, KW_PLUGIN_REFUSED, "%s",
+                                  why != NULL ? why : "memory is out");
         }
         json_decref(answer.json);
         if (answer.code != 200) {
@@ -265,6 +266,7 @@ static kw_status stop_builtin(serve_server *server, kw_error *err)
     return serve_builtin_destroy(builtin, err);
 }
 
+// snippet: stop
 static kw_status stop_registry(serve_server *server, uint64_t timeout_ns, kw_error *err)
 {
     begin_step(server, "a plugin does not leave");
@@ -286,6 +288,7 @@ static kw_status stop_registry(serve_server *server, uint64_t timeout_ns, kw_err
     }
     return status;
 }
+// end of snippet
 
 static void free_all(serve_server *server)
 {

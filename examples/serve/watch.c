@@ -50,6 +50,7 @@ static void gone(void *context)
 kw_status serve_watch_start(serve_watch *watch, kw_dispatcher *dispatcher,
                             const serve_network *network, kw_error *err)
 {
+    // snippet: observer
     static const char *const only[] = {"nn::*"};
     const kw_observer observer = {
         .struct_size = sizeof observer,
@@ -61,6 +62,7 @@ kw_status serve_watch_start(serve_watch *watch, kw_dispatcher *dispatcher,
         .only = only,
         .only_count = sizeof only / sizeof only[0],
     };
+    // end of snippet
     watch->network = network;
     watch->dispatcher = dispatcher;
     return kw_observer_add(dispatcher, &observer, &watch->number, err);

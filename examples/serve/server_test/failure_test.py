@@ -94,7 +94,7 @@ def stuck():
         never = os.path.join(folder, 'never')
         # The process leaves a thread behind, which is what ThreadSanitizer would report.
         leaves = os.environ.get('TSAN_OPTIONS', '') + ':report_thread_leaks=0'
-        with start('--load', 'gate', '--stop-ms', '100',
+        with start('--load', 'gate', '--stop-ms', '0',
                    environment={'SERVE_TEST_GATE': never, 'TSAN_OPTIONS': leaves}) as server:
             connection = connect(server.port)
             connection.request('POST', '/v1/predict', sample.image(0),
@@ -108,7 +108,7 @@ def stuck():
             for part in ('a worker does not come back', 'is in a call of nn::relu',
                          'plugin gate 1.0 is serving'):
                 assert part in server.errors, server.errors
-        with start('--load', 'gate', '--stop-ms', '100',
+        with start('--load', 'gate', '--stop-ms', '0',
                    environment={'SERVE_TEST_STOP_GATE': never, 'TSAN_OPTIONS': leaves}) as server:
             same(server.admin('POST', '/v1/stop')[0], 202)
             server.finish()
