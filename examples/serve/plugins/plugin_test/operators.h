@@ -1,0 +1,16 @@
+// Operators: calls of one operator after another, with arguments that the network does not have.
+//
+// Layer:   example (uses host, the generated nn.h)
+// Threads: the one that started the host
+// SPDX-License-Identifier: MIT
+
+#ifndef PLUGIN_TEST_OPERATORS_H
+#define PLUGIN_TEST_OPERATORS_H
+
+#include "host.h"
+
+/// Calls every operator while `plugin` is loaded, and compares the results with plain maths. A
+/// kernel may refuse what it cannot take, with a sentence; it may not answer anything else.
+void operators_check(test_host *host, const char *plugin, bool with_canary);
+
+#endif // PLUGIN_TEST_OPERATORS_H

@@ -1,0 +1,148 @@
+// The plugin `reference`: a kernel in plain C for each operator. The one to copy for a plugin of
+// one's own.
+//
+// Layer:   example (uses the generated nn.h, layers.h)
+// Threads: any; the kernels have no state
+// SPDX-License-Identifier: MIT
+//
+// Each kernel checks its arguments, describes them, makes the result, and leaves the rest to a
+// function that knows nothing of Keyway. What it cannot take it answers with a sentence.
+
+#include <nn.h>
+
+#include <keyway/inline/call.h>
+#include <keyway/plugin_api.h>
+
+#include "layers.h"
+#include "reference_math.h"
+#include "tensors.h"
+
+// NOLINTNEXTLINE(readability-function-size): the schema says how many parameters there are
+static kw_status conv2d(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_tensor *weight,
+                        kw_tensor *bias, int64_t padding, kw_tensor **out_0)
+{
+    (void)self;
+    (void)keys;
+    kw_status status = KW_OK;
+    fashion_conv2d_shape shape;
+    if ((status = serve_float_check(x, 4, "x")) != KW_OK ||
+        (status = serve_float_check(weight, 4, "weight")) != KW_OK ||
+        (bias != NULL && (status = serve_float_check(bias, 1, "bias")) != KW_OK) ||
+        (status = serve_conv2d_describe(x, weight, bias, padding, &shape)) != KW_OK) {
+        return status;
+    }
+    int64_t sizes[4];
+    serve_conv2d_sizes(&shape, sizes);
+    float *y = NULL;
+    status = serve_result_create(4, sizes, out_0, &y);
+    if (status == KW_OK) {
+        reference_conv2d(&shape, serve_tensor_values(x), serve_tensor_values(weight),
+                         serve_tensor_values(bias), y);
+    }
+    return status;
+}
+
+static kw_status relu(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_tensor **out_0)
+{
+    (void)self;
+    (void)keys;
+    float *y = NULL;
+    kw_status status = serve_float_check(x, kw_tensor_dim(x), "x");
+    if (status == KW_OK) {
+        status = serve_result_create(kw_tensor_dim(x), kw_tensor_sizes(x), out_0, &y);
+    }
+    if (status == KW_OK) {
+        reference_relu((size_t)kw_tensor_numel(x), serve_tensor_values(x), y);
+    }
+    return status;
+}
+
+static kw_status max_pool2d(const kw_kernel *self, kw_keyset keys, kw_tensor *x, int64_t size,
+                            kw_tensor **out_0)
+{
+    (void)self;
+    (void)keys;
+    kw_status status = KW_OK;
+    fashion_pool2d_shape shape;
+    if ((status = serve_float_check(x, 4, "x")) != KW_OK ||
+        (status = serve_max_pool2d_describe(x, size, &shape)) != KW_OK) {
+        return status;
+    }
+    int64_t sizes[4];
+    serve_max_pool2d_sizes(x, &shape, sizes);
+    float *y = NULL;
+    status = serve_result_create(4, sizes, out_0, &y);
+    if (status == KW_OK) {
+        reference_max_pool2d(&shape, serve_tensor_values(x), y);
+    }
+    return status;
+}
+
+static kw_status linear(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_tensor *weight,
+                        kw_tensor *bias, kw_tensor **out_0)
+{
+    (void)self;
+    (void)keys;
+    kw_status status = KW_OK;
+    serve_linear_shape shape;
+    if ((status = serve_float_check(x, kw_tensor_dim(x), "x")) != KW_OK ||
+        (status = serve_float_check(weight, 2, "weight")) != KW_OK ||
+        (bias != NULL && (status = serve_float_check(bias, 1, "bias")) != KW_OK) ||
+        (status = serve_linear_describe(x, weight, bias, &shape)) != KW_OK) {
+        return status;
+    }
+    const int64_t sizes[] = {(int64_t)shape.rows, (int64_t)shape.out_columns};
+    float *y = NULL;
+    status = serve_result_create(2, sizes, out_0, &y);
+    if (status == KW_OK) {
+        reference_linear(shape.rows, shape.columns, shape.out_columns, serve_tensor_values(x),
+                         serve_tensor_values(weight), serve_tensor_values(bias), y);
+    }
+    return status;
+}
+
+static kw_status softmax(const kw_kernel *self, kw_keyset keys, kw_tensor *x, int64_t dim,
+                         kw_tensor **out_0)
+{
+    (void)self;
+    (void)keys;
+    kw_status status = KW_OK;
+    size_t rows = 0;
+    size_t columns = 0;
+    if ((status = serve_float_check(x, 2, "x")) != KW_OK ||
+        (status = serve_softmax_describe(x, dim, &rows, &columns)) != KW_OK) {
+        return status;
+    }
+    float *y = NULL;
+    status = serve_result_create(2, kw_tensor_sizes(x), out_0, &y);
+    if (status == KW_OK) {
+        reference_softmax(rows, columns, serve_tensor_values(x), y);
+    }
+    return status;
+}
+
+// Everything that is staged here becomes visible in one commit, which the host makes.
+static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transaction *tx,
+                       kw_error *err)
+{
+    (void)api; // a linked plugin calls the functions by their names
+    kw_status status = KW_OK;
+    if ((status = nn_conv2d_impl(tx, library, KW_KEY_CPU, conv2d)) != KW_OK ||
+        (status = nn_relu_impl(tx, library, KW_KEY_CPU, relu)) != KW_OK ||
+        (status = nn_max_pool2d_impl(tx, library, KW_KEY_CPU, max_pool2d)) != KW_OK ||
+        (status = nn_linear_impl(tx, library, KW_KEY_CPU, linear)) != KW_OK ||
+        (status = nn_softmax_impl(tx, library, KW_KEY_CPU, softmax)) != KW_OK) {
+        *err = *kw_transaction_error(tx);
+    }
+    return status;
+}
+
+KW_PLUGIN = {
+    KW_PLUGIN_LINKED,
+    .name = "reference",
+    .version = "1.0",
+    .start = start,
+    .ns = "nn",
+    .tensor_type = "kw_tensor",
+    .tensor_type_version = KW_TENSOR_LAYOUT,
+};
