@@ -6,6 +6,7 @@ import concurrent.futures
 import http.client
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -189,7 +190,31 @@ def starved():
             assert figure(server, 'keyway_commits_total') > 2
 
 
+def options():
+    """Options and files that cannot be used are told, and there is no server."""
+    def run(*arguments):
+        done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    def says(result, status, part):
+        same(result[0], status)
+        assert part in result[1], result
+
+    says(run('--help'), 0, 'usage: serve')
+    says(run('--port', 'x'), 2, '--port takes a whole number from 0 to 65535, not `x`')
+    says(run('--batch', '65'), 2, '--batch takes a whole number from 1 to 64')
+    says(run('--speed'), 2, 'speed')
+    says(run('file'), 2, '`file` is no option')
+    free = ('--port', '0', '--admin-port', '0', '--package', 'no-such-folder')
+    says(run(*free, '--data', 'no-such-folder'), 1, 'no-such-folder')
+    says(run(*free, '--plugins', PLUGINS, '--load', 'broken'), 1, 'serve_broken.so')
+    says(run(*free, '--plugins', PLUGINS, '--load', 'x'), 1, 'serve_x.so')
+    with start() as server:
+        says(run(*free[2:], '--port', str(server.port)), 1, 'Address already in use')
+        says(run(*free[:2], *free[4:], '--admin-port', str(server.port)), 1, 'Address already')
+
+
 TESTS = {function.__name__: function for function in
-         (closing, files, looks, starved, stuck, torn)}
+         (closing, files, looks, options, starved, stuck, torn)}
 TESTS[sys.argv[4]]()
 print(f'{sys.argv[4]}: passed')

@@ -7,7 +7,6 @@ import os
 import select
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -585,32 +584,9 @@ def stop_in_flight(server, sample, how, gate):
             sample.check(index, answer)
 
 
-def options():
-    def run(*arguments):
-        done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=False)
-        return done.returncode, done.stdout + done.stderr
-
-    def says(result, status, part):
-        same(result[0], status)
-        assert part in result[1], result
-
-    says(run('--help'), 0, 'usage: serve')
-    says(run('--port', 'x'), 2, '--port takes a whole number from 0 to 65535, not `x`')
-    says(run('--batch', '65'), 2, '--batch takes a whole number from 1 to 64')
-    says(run('--speed'), 2, 'speed')
-    says(run('file'), 2, '`file` is no option')
-    free = ('--port', '0', '--admin-port', '0', '--package', 'no-such-folder')
-    says(run(*free, '--data', 'no-such-folder'), 1, 'no-such-folder')
-    says(run(*free, '--plugins', PLUGINS, '--load', 'broken'), 1, 'serve_broken.so')
-    says(run(*free, '--plugins', PLUGINS, '--load', 'x'), 1, 'serve_x.so')
-    with start() as server:
-        says(run(*free[2:], '--port', str(server.port)), 1, 'Address already in use')
-        says(run(*free[:2], *free[4:], '--admin-port', str(server.port)), 1, 'Address already')
-
-
 TESTS = {function.__name__: function for function in
-         (bad_input, canary, elsewhere, endpoints, events, holders, limits, metrics, names, options,
-          plugins, predictions, stop)}
+         (bad_input, canary, elsewhere, endpoints, events, holders, limits, metrics, names,
+         plugins, predictions, stop)}
 TESTS['concurrent'] = concurrent_requests
 TESTS[sys.argv[4]]()
 print(f'{sys.argv[4]}: passed')
