@@ -97,8 +97,10 @@ def bad_input():
         is_error(server.get('/v1/operators/nn::relu'), 404, 'nn::relu')
         is_error(server.get('/v1/operators/nn::relu/table?all=2'), 400, 'all')
         is_error(server.get('/v1/images?count=65'), 400, 'count')
-        is_error(server.get('/v1/images?count=-1'), 400, 'count')
-        is_error(server.get('/v1/images?seed=x'), 400, 'seed')
+        for wrong in ('count=-1', 'count=', 'count=+5', 'count=5x', 'count=0x5', 'seed=x',
+                      'seed=18446744073709551616'):
+            is_error(server.get(f'/v1/images?{wrong}'), 400, 'seed')
+        same(len(server.get('/v1/images?count=5&seed=18446744073709551615')[1]['images']), 5)
         is_error(request(server.port, 'PUT', '/v1/predict'), 405, 'POST')
         is_error(server.get('/v1/stop'), 404, '/v1/stop')
         is_error(server.admin('GET', '/v1/stop'), 405, 'POST')
@@ -113,8 +115,9 @@ def bad_input():
         is_error(server.change('mark', 'load', file='../x.so'), 400, 'without a path')
         is_error(server.change('mark', 'load', file='x.so'), 404, 'x.so')
         is_error(server.change('mark', 'load', file=1), 400, 'file')
-        is_error(server.change('mark', 'load', drain_ms=-1), 400, 'drain_ms')
-        is_error(server.change('mark', 'load', drain_ms='1'), 400, 'drain_ms')
+        for wrong in (-1, 60001, 1.0, '1', True, None):
+            is_error(server.change('mark', 'load', drain_ms=wrong), 400, 'drain_ms')
+        is_error(server.change('mark', 'load', drain_ms=10 ** 20), 400, 'no JSON')
         is_error(server.change('mark', 'load', speed=1), 400, 'speed')
         is_error(server.change('mark', 'load', **{'x' + '\u00e4' * 30: 1}), 400, 'member x??')
         is_error(server.change('broken', 'load'), 422, 'serve_broken.so')
