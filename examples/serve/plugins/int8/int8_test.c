@@ -76,6 +76,7 @@ static kw_tensor *run(test_host *host, kw_tensor *x, kw_tensor *weight, kw_tenso
 }
 
 // Sums of many products, for which a float is too short.
+// NOLINTNEXTLINE(readability-function-size): three matrices and their sizes
 static void multiply(size_t rows, size_t columns, size_t out_columns, const float *x,
                      const float *weight, const float *bias, float *y)
 {
