@@ -23,9 +23,14 @@ static void copy_sizes(int64_t *out_sizes, const kw_tensor *tensor)
     memcpy(out_sizes, kw_tensor_sizes(tensor), kw_tensor_dim(tensor) * sizeof out_sizes[0]);
 }
 
-// Makes the result and has it computed. The tensors fit the shape.
-static kw_status answer(const onednn_shape *shape, uint32_t dim, const int64_t *sizes,
-                        const kw_tensor *x, const kw_tensor *weight, const kw_tensor *bias,
+typedef struct operands {
+    const kw_tensor *x;
+    const kw_tensor *weight; // NULL: none
+    const kw_tensor *bias;   // NULL: none
+} operands;
+
+// Makes the result and has it computed. The operands fit the shape.
+static kw_status answer(const onednn_shape *shape, uint32_t dim, const int64_t *sizes, operands of,
                         kw_tensor **out_0)
 {
     kw_tensor *result = NULL;
@@ -35,9 +40,10 @@ static kw_status answer(const onednn_shape *shape, uint32_t dim, const int64_t *
         return status;
     }
     if (kw_tensor_numel(result) != 0) {
-        status = kw_tensor_numel(x) != 0 && (weight == NULL || kw_tensor_numel(weight) != 0)
-                     ? onednn_operation_run(shape, x, weight, bias, y)
-                     : kw_fail(KW_NOT_SUPPORTED, "oneDNN makes no sums without terms");
+        status =
+            kw_tensor_numel(of.x) != 0 && (of.weight == NULL || kw_tensor_numel(of.weight) != 0)
+                ? onednn_operation_run(shape, of.x, of.weight, of.bias, y)
+                : kw_fail(KW_NOT_SUPPORTED, "oneDNN makes no sums without terms");
     }
     if (status != KW_OK) {
         kw_tensor_release(result);
@@ -79,7 +85,7 @@ static kw_status conv2d(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_
     copy_sizes(shape.source, x);
     copy_sizes(shape.weight, weight);
     serve_conv2d_sizes(&described, shape.result);
-    return answer(&shape, 4, shape.result, x, weight, bias, out_0);
+    return answer(&shape, 4, shape.result, (operands){x, weight, bias}, out_0);
 }
 
 static kw_status relu(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_tensor **out_0)
@@ -91,7 +97,7 @@ static kw_status relu(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_te
         return status;
     }
     const onednn_shape shape = {.op = ONEDNN_RELU, .source = {kw_tensor_numel(x)}};
-    return answer(&shape, kw_tensor_dim(x), kw_tensor_sizes(x), x, NULL, NULL, out_0);
+    return answer(&shape, kw_tensor_dim(x), kw_tensor_sizes(x), (operands){.x = x}, out_0);
 }
 
 static kw_status max_pool2d(const kw_kernel *self, kw_keyset keys, kw_tensor *x, int64_t size,
@@ -110,7 +116,7 @@ static kw_status max_pool2d(const kw_kernel *self, kw_keyset keys, kw_tensor *x,
     onednn_shape shape = {.op = ONEDNN_MAX_POOL2D, .window = size};
     copy_sizes(shape.source, x);
     serve_max_pool2d_sizes(x, &described, shape.result);
-    return answer(&shape, 4, shape.result, x, NULL, NULL, out_0);
+    return answer(&shape, 4, shape.result, (operands){.x = x}, out_0);
 }
 
 static kw_status linear(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_tensor *weight,
@@ -133,7 +139,7 @@ static kw_status linear(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_
         .has_bias = bias != NULL ? 1 : 0,
     };
     copy_sizes(shape.weight, weight);
-    return answer(&shape, 2, shape.result, x, weight, bias, out_0);
+    return answer(&shape, 2, shape.result, (operands){x, weight, bias}, out_0);
 }
 
 static kw_status softmax(const kw_kernel *self, kw_keyset keys, kw_tensor *x, int64_t dim,
@@ -154,7 +160,7 @@ static kw_status softmax(const kw_kernel *self, kw_keyset keys, kw_tensor *x, in
         .op = ONEDNN_SOFTMAX,
         .source = {(int64_t)rows, (int64_t)columns},
     };
-    return answer(&shape, 2, shape.source, x, NULL, NULL, out_0);
+    return answer(&shape, 2, shape.source, (operands){.x = x}, out_0);
 }
 
 kw_status onednn_kernels_stage(kw_transaction *tx, kw_library *library)

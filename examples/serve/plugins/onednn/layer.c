@@ -15,8 +15,10 @@
 
 // libgomp's, which Debian's oneDNN is built with. Declared here, since a compiler other than the
 // one that libgomp belongs to may not have its header.
+// NOLINTBEGIN(readability-identifier-naming): they are named by others
 extern int omp_get_max_threads(void);
 extern void omp_set_num_threads(int count);
+// NOLINTEND(readability-identifier-naming)
 
 // A primitive, and what it wants to know of its memory.
 typedef struct step {
@@ -272,13 +274,12 @@ static void *scratch_of(const step *of, void *memory)
     return scratch_bytes(of) != 0 ? memory : NULL;
 }
 
-static dnnl_status_t run_reorder(const step *of, dnnl_stream_t stream,
-                                 const dnnl_memory_desc_t *from_desc, const void *from,
-                                 const dnnl_memory_desc_t *to_desc, void *to, void *scratch)
+static dnnl_status_t run_reorder(const step *of, dnnl_stream_t stream, argument from, argument to,
+                                 void *scratch)
 {
     const argument arguments[] = {
-        {DNNL_ARG_FROM, from_desc, from},
-        {DNNL_ARG_TO, to_desc, to},
+        from,
+        to,
         {DNNL_ARG_SCRATCHPAD, of->scratchpad, scratch_of(of, scratch)},
     };
     return run_step(of, stream, arguments, sizeof arguments / sizeof arguments[0]);
@@ -292,8 +293,9 @@ static dnnl_status_t run_steps(const onednn_layer *layer, dnnl_stream_t stream,
     dnnl_status_t status = dnnl_success;
     if (layer->source_reorder.primitive != NULL) {
         source = memory + layer->source_offset;
-        status = run_reorder(&layer->source_reorder, stream, &layer->plain_source, values->source,
-                             layer->source, memory + layer->source_offset, memory);
+        status = run_reorder(&layer->source_reorder, stream,
+                             (argument){DNNL_ARG_FROM, &layer->plain_source, values->source},
+                             (argument){DNNL_ARG_TO, layer->source, source}, memory);
     }
     if (layer->result_reorder.primitive != NULL) {
         result = memory + layer->result_offset;
@@ -309,8 +311,9 @@ static dnnl_status_t run_steps(const onednn_layer *layer, dnnl_stream_t stream,
         status = run_step(&layer->main, stream, arguments, ARGUMENTS_MAX);
     }
     if (status == dnnl_success && layer->result_reorder.primitive != NULL) {
-        status = run_reorder(&layer->result_reorder, stream, layer->result, result,
-                             &layer->plain_result, values->result, memory);
+        status = run_reorder(&layer->result_reorder, stream,
+                             (argument){DNNL_ARG_FROM, layer->result, result},
+                             (argument){DNNL_ARG_TO, &layer->plain_result, values->result}, memory);
     }
     return status;
 }
@@ -349,8 +352,9 @@ kw_status onednn_layer_weight_pack(const onednn_layer *layer, const float *weigh
         status = dnnl_stream_create(&stream, engine, dnnl_stream_default_flags);
     }
     if (status == dnnl_success) {
-        status = run_reorder(&reorder, stream, &layer->plain_weight, weight, layer->weight, packed,
-                             workspace.memory);
+        status =
+            run_reorder(&reorder, stream, (argument){DNNL_ARG_FROM, &layer->plain_weight, weight},
+                        (argument){DNNL_ARG_TO, layer->weight, packed}, workspace.memory);
         (void)dnnl_stream_destroy(stream);
     }
     onednn_workspace_give(workspace);

@@ -54,6 +54,7 @@ static uint64_t hash_of(const serve_cache_key *key)
 kw_status serve_cache_init(serve_cache *cache, size_t capacity, void (*destroy)(void *take_value),
                            kw_error *err)
 {
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): it is an array of pointers
     serve_cache_entry **entries = calloc(capacity, sizeof entries[0]);
     if (entries == NULL || pthread_mutex_init(&cache->mutex, NULL) != 0) {
         free(entries);
