@@ -23,7 +23,7 @@ typedef enum selftest_kind {
 } selftest_kind;
 
 enum {
-    SELFTEST_SENTENCES_MAX = 5, // kept of each kind
+    SELFTEST_SENTENCES_MAX = 16, // kept of each kind
     SELFTEST_SENTENCE_BYTES = 512
 };
 

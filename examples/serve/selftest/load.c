@@ -154,6 +154,7 @@ static void ask(selftest_load *load, connection *one)
     load->next_image = (load->next_image + 1) % oracle->image_count;
     const int head = snprintf(one->request, HEAD_BYTES_MAX,
                               "POST /v1/predict HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
+                              "User-Agent: serve-selftest\r\n"
                               "Content-Type: application/octet-stream\r\n%s"
                               "Content-Length: %d\r\n\r\n",
                               (unsigned)load->options.port, backend_headers[one->asked.backend],

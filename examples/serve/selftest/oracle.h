@@ -27,9 +27,9 @@
 #include "findings.h"
 #include "options.h"
 
-// The largest distance over all 10,000 images is 0.64, and 99.5 of 100 agree.
-#define SELFTEST_INT8_DISTANCE 1.0F
-#define SELFTEST_INT8_AGREEMENT 0.98
+// Those of the plugin's own test. Over all 10,000 images it is 0.30 off, and 0.9972 agree.
+#define SELFTEST_INT8_DISTANCE 0.5F
+#define SELFTEST_INT8_AGREEMENT 0.99
 
 typedef struct selftest_oracle {
     fashion_dataset dataset;

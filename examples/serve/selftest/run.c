@@ -129,6 +129,11 @@ static void go_through(run *made)
     rounds = rounds < ROUNDS_MIN ? ROUNDS_MIN : rounds > ROUNDS_MAX ? ROUNDS_MAX : rounds;
     const double phase_seconds = own_seconds / rounds / 2;
     bool is_whole = warm_up(made);
+    if (is_whole) {
+        (void)printf("every plugin has served; %u rounds of %.1f s with and without changes\n",
+                     rounds, 2 * phase_seconds);
+        (void)fflush(stdout);
+    }
     for (unsigned i = 0; i < rounds && is_whole; i++) {
         is_whole = ask_phase(made, SELFTEST_PHASE_SWAPS, phase_seconds, UINT64_MAX) &&
                    ask_phase(made, SELFTEST_PHASE_QUIET, phase_seconds, UINT64_MAX) && rest(made);

@@ -127,16 +127,18 @@ static void read_report(selftest_wrk *wrk, const char *text, selftest_findings *
         selftest_find(findings, SELFTEST_FAILED, "wrk made no report: %.300s", text);
         return;
     }
+    const char *sample = line + end;
+    const int bytes = (int)strcspn(sample, "\n");
     wrk->has_run = true;
     wrk->seconds = (double)us / 1e6;
     if (wrk->wrong > 0) {
-        selftest_find(findings, SELFTEST_WRONG, "wrk: %" PRIu64 " wrong classes, the first: %s",
-                      wrk->wrong, line + end);
+        selftest_find(findings, SELFTEST_WRONG, "wrk: %" PRIu64 " wrong classes, the first: %.*s",
+                      wrk->wrong, bytes, sample);
     }
     if (wrk->refused + wrk->broken > 0) {
         selftest_find(findings, SELFTEST_FAILED,
-                      "wrk: %" PRIu64 " requests refused, %" PRIu64 " broken, the first: %s",
-                      wrk->refused, wrk->broken, line + end);
+                      "wrk: %" PRIu64 " requests refused, %" PRIu64 " broken, the first: %.*s",
+                      wrk->refused, wrk->broken, bytes, sample);
     }
     if (wrk->right == 0) {
         selftest_find(findings, SELFTEST_FAILED, "wrk got no right answer");
