@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 
+first_version = []  # of all answers
 CANARY = b'X-Keyway-Backend: canary'
 DEFAULT = b'X-Keyway-Backend: default'
 
@@ -27,8 +28,8 @@ def reply(status, body):
 # True if it has changed the answer, or what is sent instead of it.
 
 def backend_percent(count, head, data):
-    # The version at the start, when nobody has set a percentage.
-    if data['version'] == 2 and b'X-Keyway' not in head:
+    # At the start nobody has set a percentage.
+    if data['version'] == first_version[0] and b'X-Keyway' not in head:
         data['backend'] = 'canary'
         return True
 
@@ -182,6 +183,7 @@ class Spoiler:
 
     def predict(self, head, data):
         self.answers += 1
+        first_version.append(data['version'])
         is_own = b'User-Agent: serve-selftest' in head
         fault = self.fault_of_version(data) if is_own and data['backend'] == 'default' else None
         spoiled = None
