@@ -81,7 +81,8 @@ def endpoints():
             same(image['class'], sample.labels[image['index']])
 
         files = {row['name']: row['loaded'] for row in server.get('/v1/plugins')[1]['available']}
-        same(files, {name: False for name in ('broken', 'canary', 'gate', 'mark', 'mark_two')})
+        same(files, {name: False for name in ('broken', 'canary', 'elsewhere', 'gate', 'mark',
+                                                'mark_two')})
         same(server.admin('GET', '/v1/plugins')[1]['available'],
              server.get('/v1/plugins')[1]['available'])
 
@@ -416,6 +417,32 @@ def canary():
         same(softmax(), ('builtin', 'default'))
 
 
+def elsewhere():
+    """Results that kernels have left on another device come back, or an error that says why."""
+    sample = Sample(DATA)
+    with tempfile.TemporaryDirectory() as folder:
+        lost = os.path.join(folder, 'lost')
+        with start(environment={'SERVE_TEST_LOST': lost}) as server:
+            same(server.change('elsewhere', 'load')[0], 200)
+            for index in range(8):
+                status, answer = server.predict(sample.image(index))
+                same(status, 200)
+                sample.check(index, answer)
+                assert abs(sum(answer['probabilities']) - 1) < 1e-3, answer
+                for name in ('nn::linear', 'nn::softmax'):
+                    same(answer['operators'][name], 'elsewhere@1.0#1')
+            last = {row['name']: row['last'] for row in server.get('/v1/operators')[1]['operators']}
+            same((last['nn::conv2d'], last['nn::softmax']), ('CPU', 'PrivateUse1'))
+            open(lost, 'w').close()
+            is_error(server.predict(sample.image(0)), 500, "'elsewhere' could not copy")
+            os.unlink(lost)
+            same(server.predict(sample.image(0))[0], 200)
+            same(server.change('elsewhere', 'unload')[1]['state'], 'unmapped')
+            status, answer = server.predict(sample.image(0))
+            sample.check(0, answer)
+            same(answer['operators']['nn::softmax'], 'builtin')
+
+
 def concurrent_requests():
     """Many connections at once, some of which go away in the middle."""
     sample = Sample(DATA)
@@ -611,8 +638,8 @@ def options():
 
 
 TESTS = {function.__name__: function for function in
-         (bad_input, canary, endpoints, events, holders, limits, metrics, names, options, plugins,
-          predictions, stop)}
+         (bad_input, canary, elsewhere, endpoints, events, holders, limits, metrics, names, options,
+          plugins, predictions, stop)}
 TESTS['concurrent'] = concurrent_requests
 TESTS[sys.argv[4]]()
 print(f'{sys.argv[4]}: passed')
