@@ -25,7 +25,7 @@ enum {
     ROUND_SECONDS = 5,
     ROUNDS_MAX = SELFTEST_RESTS_MAX - 3,
     ROUNDS_MIN = 2,
-    WARM_ANSWERS = 64, // of each plugin
+    WARM_ANSWERS = 64, // of each plugin, and not more than there are images
     WATCH_MS = 20
 };
 
@@ -95,13 +95,15 @@ static bool rest(run *made)
 
 static bool warm_up(run *made)
 {
+    const uint64_t answers =
+        made->oracle.image_count < WARM_ANSWERS ? made->oracle.image_count : WARM_ANSWERS;
     const double limit_seconds = (double)made->options->hang_ms / 1e3;
-    if (!rest(made) || !ask_phase(made, SELFTEST_PHASE_WARM, limit_seconds, WARM_ANSWERS)) {
+    if (!rest(made) || !ask_phase(made, SELFTEST_PHASE_WARM, limit_seconds, answers)) {
         return false;
     }
     for (size_t i = 0; i < made->result->plugin_count; i++) {
         if (!selftest_swaps_load(made->swaps, i) ||
-            !ask_phase(made, SELFTEST_PHASE_WARM, limit_seconds, WARM_ANSWERS)) {
+            !ask_phase(made, SELFTEST_PHASE_WARM, limit_seconds, answers)) {
             return false;
         }
         (void)selftest_swaps_unload_all(made->swaps);
