@@ -16,8 +16,8 @@
 #include <keyway/inline/call.h>
 #include <keyway/plugin_api.h>
 
-#include "../pin.h"
 #include "layers.h"
+#include "plugins/support/pin.h"
 #include "tensors.h"
 
 // BLAS counts in int.
@@ -114,7 +114,7 @@ static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transac
                        kw_error *err)
 {
     (void)api;
-    kw_status status = serve_pin((const void *)(uintptr_t)cblas_sgemm, err);
+    kw_status status = serve_library_pin((const void *)(uintptr_t)cblas_sgemm, err);
     if (status != KW_OK) {
         return status;
     }

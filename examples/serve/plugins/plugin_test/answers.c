@@ -143,6 +143,7 @@ static void run_batch(test_answers *answers, serve_lane lane, size_t first, size
     }
     memcpy(answers->names, answers->jobs[0].served, sizeof answers->names);
     atomic_fetch_add(&host->answer_count, count);
+    atomic_fetch_add(&host->batch_count, 1);
 }
 
 void answers_run(test_answers *answers, serve_lane lane, size_t first, size_t count, size_t batch,

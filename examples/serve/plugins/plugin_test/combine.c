@@ -129,11 +129,11 @@ void combine_alone(test_host *host)
             continue;
         }
         run_lanes(&answers, &order, host->options.image_count, "");
-        operators_check(host, host->names[i], order.has_canary);
         for (size_t set = 1; set <= 2 * HOST_WEIGHT_SETS; set++) {
             host_change_weights(host, set % HOST_WEIGHT_SETS);
             run_lanes(&answers, &order, 2, " after a change of weights");
         }
+        operators_check(host, host->names[i], order.has_canary);
         (void)printf("%s: %zu images, logits within %g\n", host->names[i],
                      host->options.image_count, (double)answers.distance);
         host_unload(host, host->names[i]);

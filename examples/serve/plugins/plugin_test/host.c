@@ -19,11 +19,8 @@
 #include "builtin.h"
 
 enum {
-    FAILURES_PRINTED = 12,
-    DRAIN_SECONDS = 20
+    FAILURES_PRINTED = 12
 };
-
-static const uint64_t drain_ns = UINT64_C(1000000000) * DRAIN_SECONDS;
 
 void host_fail(test_host *host, const char *format, ...)
 {
@@ -67,6 +64,13 @@ static int compare_names(const void *a, const void *b)
     return strcmp(a, b);
 }
 
+static bool is_wanted(const test_host *host, const char *name)
+{
+    const char *only = host->options.only;
+    return (only[0] == '\0' || host_is_listed(only, name)) &&
+           !host_is_listed(host->options.without, name);
+}
+
 static void find_plugins(test_host *host)
 {
     DIR *folder = opendir(host->options.plugin_folder);
@@ -76,7 +80,7 @@ static void find_plugins(test_host *host)
         char name[SERVE_PLUGIN_NAME_BYTES];
         int end = 0;
         if (sscanf(entry->d_name, "serve_%47[^.].so%n", name, &end) == 1 && end > 0 &&
-            entry->d_name[end] == '\0' && !host_is_listed(host->options.without, name)) {
+            entry->d_name[end] == '\0' && is_wanted(host, name)) {
             must(host->name_count < HOST_PLUGINS_MAX, "there are more plugins than places");
             (void)snprintf(host->names[host->name_count++], sizeof host->names[0], "%s", name);
         }
@@ -178,7 +182,7 @@ void host_start(test_host *host, const test_options *options)
 void host_stop(test_host *host)
 {
     kw_error err = KW_ERROR_INIT;
-    if (serve_plugins_fini(&host->plugins, drain_ns, &err) != KW_OK ||
+    if (serve_plugins_fini(&host->plugins, host->options.drain_ns, &err) != KW_OK ||
         serve_watch_stop(&host->watch, &err) != KW_OK) {
         host_fail(host, "%s", err.text);
         return; // what is held is left alone
@@ -197,15 +201,17 @@ void host_stop(test_host *host)
     }
 }
 
-bool host_change(test_host *host, serve_change change, const char *name, char out_why[256])
+bool host_change(test_host *host, serve_change change, const char *name,
+                 char out_why[HOST_WHY_BYTES])
 {
-    const serve_answer answer = serve_plugins_change(&host->plugins, change, name, NULL, drain_ns);
+    const serve_answer answer =
+        serve_plugins_change(&host->plugins, change, name, NULL, host->options.drain_ns);
     const char *why = json_string_value(json_object_get(answer.json, "error"));
     if (why == NULL) {
         why = json_string_value(json_object_get(answer.json, "held_by"));
     }
     if (out_why != NULL) {
-        (void)snprintf(out_why, 256, "%s", why != NULL ? why : "");
+        (void)snprintf(out_why, HOST_WHY_BYTES, "%s", why != NULL ? why : "");
     }
     json_decref(answer.json);
     return answer.code == 200;
@@ -213,7 +219,7 @@ bool host_change(test_host *host, serve_change change, const char *name, char ou
 
 bool host_load(test_host *host, const char *name)
 {
-    char why[256];
+    char why[HOST_WHY_BYTES];
     const bool is_loaded = host_change(host, SERVE_CHANGE_LOAD, name, why);
     if (!is_loaded) {
         host_fail(host, "%s does not load: %s", name, why);
@@ -243,12 +249,12 @@ static void look_at(const kw_plugin_info *info, void *context)
 
 void host_unload(test_host *host, const char *name)
 {
-    char why[256];
+    char why[HOST_WHY_BYTES];
     search wanted = {host, name};
     kw_error err = KW_ERROR_INIT;
     if (!host_change(host, SERVE_CHANGE_UNLOAD, name, why)) {
         host_fail(host, "%s does not drain: %s", name, why);
-    } else if (kw_plugin_reap(drain_ns, &err) != KW_OK ||
+    } else if (kw_plugin_reap(host->options.drain_ns, &err) != KW_OK ||
                kw_plugin_list(look_at, &wanted, &err) != KW_OK) {
         host_fail(host, "%s", err.text);
     }
@@ -257,10 +263,13 @@ void host_unload(test_host *host, const char *name)
 void host_change_weights(test_host *host, size_t weight_set)
 {
     kw_error err = KW_ERROR_INIT;
-    // The tensors before go first, so that others may get their addresses.
-    serve_network_fini(&host->network);
     host->weight_set = weight_set;
-    must(serve_network_init(&host->network, host->dispatcher, &host->weights[weight_set], &err) ==
-             KW_OK,
-         err.text);
+    // The tensors before go first, so that others get their addresses: the second time, as places
+    // are taken in the reverse order of their release, each the one of its own predecessor.
+    for (size_t turn = 0; turn < 2; turn++) {
+        serve_network_fini(&host->network);
+        must(serve_network_init(&host->network, host->dispatcher, &host->weights[weight_set],
+                                &err) == KW_OK,
+             err.text);
+    }
 }

@@ -26,14 +26,15 @@
 
 enum {
     HOST_PLUGINS_MAX = 16,
-    HOST_WEIGHT_SETS = 2
+    HOST_WEIGHT_SETS = 2,
+    HOST_WHY_BYTES = 768
 };
 
 /// What the command line says.
 typedef struct test_options {
-    const char *mode;
     const char *plugin_folder;
     const char *data_folder;
+    const char *only;      // names between commas; "": all of the folder
     const char *without;   // names between commas that are left out; "": none
     const char *inexact;   // names of plugins whose answers need not be those of float kernels
     double agreement;      // the share of their answers that have the reference's class, at least
@@ -42,6 +43,7 @@ typedef struct test_options {
     size_t pair_count;     // images of each pair, and of each order of all
     size_t round_count;    // rounds of changes under calls
     size_t change_count;   // changes in each
+    uint64_t drain_ns;     // how long a plugin that leaves may take
     unsigned long long seed;
 } test_options;
 
@@ -63,6 +65,7 @@ typedef struct test_host {
 
     atomic_uint failure_count;
     atomic_ullong answer_count;
+    atomic_ullong batch_count;
     atomic_ullong inexact_count; // answers of inexact plugins, and those with the right class
     atomic_ullong agreeing_count;
 } test_host;
@@ -78,7 +81,8 @@ void host_stop(test_host *host);
 
 /// Makes a change of a plugin. Returns whether it was made; else `out_why`, if not NULL, has a
 /// sentence.
-bool host_change(test_host *host, serve_change change, const char *name, char out_why[256]);
+bool host_change(test_host *host, serve_change change, const char *name,
+                 char out_why[HOST_WHY_BYTES]);
 
 /// Loads, or unloads and expects that nothing of it is left in memory; failures are noted.
 bool host_load(test_host *host, const char *name);

@@ -5,11 +5,13 @@
 // Threads: one, and those of swap.c
 // SPDX-License-Identifier: MIT
 //
-//     serve_plugin_test alone|together|swap --plugins FOLDER --data FOLDER [--without NAMES]
-//         [--inexact NAMES --agreement SHARE --distance LOGITS] [--images N] [--pair-images N]
-//         [--rounds N] [--changes N] [--seed N]
+//     serve_plugin_test MODE... --plugins FOLDER --data FOLDER [--only NAMES]
+//         [--without NAMES] [--inexact NAMES --agreement SHARE --distance LOGITS] [--images N]
+//         [--pair-images N]
+//         [--rounds N] [--changes N] [--drain-ms N] [--seed N]
 //
-// The exit status is 0 if everything was as it should, 1 if not, 2 if the test could not be made.
+// A mode is `alone`, `together` or `swap`. The exit status is 0 if everything was as it should, 1
+// if not, 2 if the test could not be made.
 
 #include <getopt.h>
 #include <stdio.h>
@@ -21,12 +23,13 @@
 #include "swap.h"
 
 static const struct option long_options[] = {
-    {"plugins", required_argument, NULL, 'p'},   {"data", required_argument, NULL, 'd'},
-    {"without", required_argument, NULL, 'w'},   {"inexact", required_argument, NULL, 'i'},
-    {"agreement", required_argument, NULL, 'a'}, {"distance", required_argument, NULL, 'l'},
-    {"images", required_argument, NULL, 'n'},    {"pair-images", required_argument, NULL, 'm'},
-    {"rounds", required_argument, NULL, 'r'},    {"changes", required_argument, NULL, 'c'},
-    {"seed", required_argument, NULL, 's'},      {NULL, 0, NULL, 0},
+    {"plugins", required_argument, NULL, 'p'},     {"data", required_argument, NULL, 'd'},
+    {"only", required_argument, NULL, 'o'},        {"without", required_argument, NULL, 'w'},
+    {"inexact", required_argument, NULL, 'i'},     {"agreement", required_argument, NULL, 'a'},
+    {"distance", required_argument, NULL, 'l'},    {"images", required_argument, NULL, 'n'},
+    {"pair-images", required_argument, NULL, 'm'}, {"rounds", required_argument, NULL, 'r'},
+    {"changes", required_argument, NULL, 'c'},     {"drain-ms", required_argument, NULL, 't'},
+    {"seed", required_argument, NULL, 's'},        {NULL, 0, NULL, 0},
 };
 
 static void set_option(test_options *options, int option, const char *value)
@@ -38,6 +41,9 @@ static void set_option(test_options *options, int option, const char *value)
         break;
     case 'd':
         options->data_folder = value;
+        break;
+    case 'o':
+        options->only = value;
         break;
     case 'w':
         options->without = value;
@@ -63,6 +69,9 @@ static void set_option(test_options *options, int option, const char *value)
     case 'c':
         options->change_count = (size_t)number;
         break;
+    case 't':
+        options->drain_ns = UINT64_C(1000000) * number;
+        break;
     default:
         options->seed = number;
         break;
@@ -78,14 +87,20 @@ static bool read_options(int argc, char **argv, test_options *options)
         }
         set_option(options, option, optarg);
     }
-    if (optind + 1 != argc || options->plugin_folder == NULL || options->data_folder == NULL) {
+    if (optind == argc || options->plugin_folder == NULL || options->data_folder == NULL) {
         return false;
     }
-    options->mode = argv[optind];
+    for (int i = optind; i < argc; i++) {
+        if (strcmp(argv[i], "alone") != 0 && strcmp(argv[i], "together") != 0 &&
+            strcmp(argv[i], "swap") != 0) {
+            return false;
+        }
+    }
     return true;
 }
 
-// Of all answers in which an inexact plugin had a part.
+// Of all answers in which an inexact plugin had a part. Two more may differ than the share allows,
+// since there are few of them in a short run.
 static void check_agreement(test_host *host)
 {
     const unsigned long long all = atomic_load(&host->inexact_count);
@@ -94,10 +109,22 @@ static void check_agreement(test_host *host)
         return;
     }
     const double share = (double)agreeing / (double)all;
+    const double allowed = 2 + (1 - host->options.agreement) * (double)all;
     (void)printf("inexact answers: %llu of %llu have the reference's class, %.4f\n", agreeing, all,
                  share);
-    if (share < host->options.agreement) {
-        host_fail(host, "fewer than %.4f agree", host->options.agreement);
+    if ((double)(all - agreeing) > allowed) {
+        host_fail(host, "more than %g have another one", allowed);
+    }
+}
+
+static void run_mode(test_host *host, const char *mode)
+{
+    if (strcmp(mode, "alone") == 0) {
+        combine_alone(host);
+    } else if (strcmp(mode, "together") == 0) {
+        combine_all(host);
+    } else {
+        swap_rounds(host);
     }
 }
 
@@ -105,12 +132,14 @@ int main(int argc, char **argv)
 {
     static test_host host; // too large for a stack
     test_options options = {
+        .only = "",
         .without = "",
         .inexact = "",
         .image_count = 512,
         .pair_count = 32,
         .round_count = 4,
         .change_count = 40,
+        .drain_ns = UINT64_C(20000000000), // a busy machine may take long to end a call
         .seed = 1,
     };
     if (!read_options(argc, argv, &options)) {
@@ -118,12 +147,8 @@ int main(int argc, char **argv)
         return 2;
     }
     host_start(&host, &options);
-    if (strcmp(options.mode, "alone") == 0) {
-        combine_alone(&host);
-    } else if (strcmp(options.mode, "together") == 0) {
-        combine_all(&host);
-    } else {
-        swap_rounds(&host);
+    for (int i = optind; i < argc; i++) {
+        run_mode(&host, argv[i]);
     }
     check_agreement(&host);
     (void)printf("%zu plugins, %llu answers, seed %llu\n", host.name_count,

@@ -18,15 +18,15 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
 #include <keyway/tensor.h>
 
 #include "answers.h"
 
 enum {
-    THREADS = 3,
-    BATCH_MAX = 4,
+    THREADS = 2,
+    BATCH_MAX = 2,
     HEAP_BYTES_MAX = 128 * 1024
 };
 
@@ -66,9 +66,19 @@ typedef struct swap_changer {
     size_t counts[4]; // by serve_change
 } swap_changer;
 
+// Each thread may have begun one batch before a change: of one more than threads that end after it,
+// one has begun after it.
+static void wait_for_answers(test_host *host)
+{
+    const unsigned long long enough = atomic_load(&host->batch_count) + THREADS + 1;
+    while (atomic_load(&host->batch_count) < enough) {
+        (void)usleep(100);
+    }
+}
+
 static void must_change(swap_changer *changer, serve_change change, size_t index)
 {
-    char why[256];
+    char why[HOST_WHY_BYTES];
     const char *name = changer->host->names[index];
     static const char *const verbs[] = {"loaded", "replaced", "rolled back", "unloaded"};
     if (!host_change(changer->host, change, name, why)) {
@@ -111,6 +121,7 @@ static void make_round(swap_changer *changer)
     }
     for (size_t i = 0; i < host->options.change_count; i++) {
         change_one(changer);
+        wait_for_answers(host);
     }
     for (size_t i = 0; i < host->name_count; i++) {
         if (changer->is_loaded[i]) {
