@@ -67,13 +67,21 @@ static kw_status fail(dnnl_status_t status, const char *what)
     return kw_fail(KW_KERNEL_FAILED, "oneDNN fails with status %d at %s", (int)status, what);
 }
 
-kw_status onednn_start(kw_error *err)
+// What oneDNN is told once for the process, which has it for this plugin alone.
+static void say_to_process(void)
 {
     // The same code on every machine that has AVX2, so that answers depend on the machine as little
     // as can be. On the layers of this network it is as fast as the code for AVX-512, which takes
-    // longer to make. It can be said once in a process, before the first primitive: later it is
-    // refused, and the earlier word stands.
+    // longer to make. After the first primitive this is refused, and the earlier word stands.
     (void)dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2);
+    // oneDNN keeps primitives of its own accord, for ever. Layers are kept already, as long as the
+    // plugin is loaded; what they take goes with it.
+    (void)dnnl_set_primitive_cache_capacity(0);
+}
+
+kw_status onednn_start(kw_error *err)
+{
+    say_to_process();
     dnnl_status_t status = dnnl_engine_create(&engine, dnnl_cpu, 0);
     if (status == dnnl_success) {
         status = dnnl_primitive_attr_create(&attributes);
