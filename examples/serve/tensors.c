@@ -50,6 +50,18 @@ static kw_status copy(kw_tensor *target, const kw_tensor *source, kw_error *err)
     return status;
 }
 
+// A device copies one run of elements at a time. So what lies apart on the CPU is put together
+// there before it goes.
+static kw_status gather(kw_tensor *tensor, kw_tensor **out_source, kw_error *err)
+{
+    if (kw_tensor_is_on(tensor, KW_DEVICE_CPU)) {
+        return kw_tensor_contiguous(tensor, KW_MEMORY_CONTIGUOUS, out_source, err);
+    }
+    kw_tensor_retain(tensor);
+    *out_source = tensor;
+    return KW_OK;
+}
+
 kw_status serve_tensor_move(kw_tensor *tensor, int32_t device_type, kw_tensor **out_tensor,
                             kw_error *err)
 {
@@ -66,11 +78,16 @@ kw_status serve_tensor_move(kw_tensor *tensor, int32_t device_type, kw_tensor **
         .inference = KW_INFERENCE_ALWAYS,
         .device = {device_type, -1},
     };
+    kw_tensor *source = NULL;
     kw_tensor *moved = NULL;
-    kw_status status = kw_tensor_create(&options, &moved, err);
+    kw_status status = gather(tensor, &source, err);
     if (status == KW_OK) {
-        status = copy(moved, tensor, err);
+        status = kw_tensor_create(&options, &moved, err);
     }
+    if (status == KW_OK) {
+        status = copy(moved, source, err);
+    }
+    kw_tensor_release(source);
     if (status != KW_OK) {
         kw_tensor_release(moved);
         return status;

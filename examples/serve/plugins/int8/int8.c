@@ -17,11 +17,11 @@
 
 #include "int8_math.h"
 #include "layers.h"
+#include "plugins/support/weight_cache.h"
 #include "quantize.h"
 #include "tensors.h"
-#include "weight_cache.h"
 
-static serve_weight_cache weights = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+static serve_cache weights; // guard: immutable, but for what is in it
 
 // Only the key is added: a fresh call would join the thread's include set again, and go wherever
 // that leads.
@@ -184,12 +184,16 @@ static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transac
                        kw_error *err)
 {
     (void)api;
-    kw_status status = KW_OK;
+    kw_status status = serve_weight_cache_init(&weights, err);
+    if (status != KW_OK) {
+        return status;
+    }
     if ((status = nn_conv2d_impl(tx, library, KW_KEY_CPU, conv2d_cpu)) != KW_OK ||
         (status = nn_linear_impl(tx, library, KW_KEY_CPU, linear_cpu)) != KW_OK ||
         (status = nn_conv2d_impl(tx, library, KW_KEY_QuantizedCPU, conv2d_quantized)) != KW_OK ||
         (status = nn_linear_impl(tx, library, KW_KEY_QuantizedCPU, linear_quantized)) != KW_OK) {
         *err = *kw_transaction_error(tx);
+        serve_cache_fini(&weights);
     }
     return status;
 }
@@ -197,7 +201,7 @@ static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transac
 static kw_status stop(kw_error *err)
 {
     (void)err;
-    serve_weight_cache_clear(&weights);
+    serve_cache_fini(&weights);
     return KW_OK;
 }
 

@@ -1,7 +1,7 @@
-// Test of the plugin int8: int8_test PLUGIN DATA_FOLDER [PACKAGE_FOLDER].
+// Test of the plugin int8: int8_test PLUGIN DATA_FOLDER CYCLES IMAGES [PACKAGE_FOLDER].
 //
 // Layer:   example (uses test_host, the generated nn.h)
-// Threads: one
+// Threads: one; test_cycles starts others
 // SPDX-License-Identifier: MIT
 //
 // Results are compared with plain loops over rounded numbers: nothing but the order of additions
@@ -19,7 +19,7 @@
 #include <keyway/local.h>
 
 #include "tensors.h"
-#include "test_host.h"
+#include "test_cycles.h"
 
 // 0.9972 and 0.3002 over the 10,000 images: README.md.
 #define AGREEMENT_MIN 0.99
@@ -265,7 +265,8 @@ static void classify(test_host *host, const fashion_dataset *images,
     kw_tensor_release(probabilities);
 }
 
-static void check_agreement(test_host *host, const char *data_folder, const char *package_folder)
+static void check_agreement(test_host *host, const char *data_folder, const char *package_folder,
+                            size_t count)
 {
     fashion_dataset images;
     fashion_reference reference;
@@ -275,6 +276,8 @@ static void check_agreement(test_host *host, const char *data_folder, const char
                                      : fashion_dataset_load_sample(data_folder, &images, &err),
               "%s", err.text);
     (void)snprintf(path, sizeof path, "%s/reference-10k.bin", data_folder);
+    test_must(count <= images.count, "there are %zu images", images.count);
+    images.count = count;
     test_must(fashion_reference_load(path, images.count, &reference, &err), "%s", err.text);
     agreement found = {.images = 0};
     for (size_t i = 0; i < images.count; i += BATCH) {
@@ -294,8 +297,8 @@ static void check_agreement(test_host *host, const char *data_folder, const char
 
 int main(int argc, char **argv)
 {
-    if (argc != 3 && argc != 4) {
-        (void)puts("usage: int8_test PLUGIN DATA_FOLDER [PACKAGE_FOLDER]");
+    if (argc != 5 && argc != 6) {
+        (void)puts("usage: int8_test PLUGIN DATA_FOLDER CYCLES IMAGES [PACKAGE_FOLDER]");
         return 2;
     }
     test_host host;
@@ -305,7 +308,8 @@ int main(int argc, char **argv)
     check_shapes(&host, test_random_apart, "lying apart");
     check_weights(&host);
     check_refused(&host);
-    check_agreement(&host, argv[2], argv[3]);
+    check_agreement(&host, argv[2], argv[5], strtoul(argv[4], NULL, 10));
     test_host_unload(&host);
+    test_cycles(&host, argv[1], argv[2], (unsigned)strtoul(argv[3], NULL, 10), DISTANCE_MAX);
     return test_host_stop(&host);
 }
