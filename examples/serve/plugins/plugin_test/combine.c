@@ -108,11 +108,11 @@ static void unload(test_answers *answers, const load_order *order, size_t loaded
     }
 }
 
-static void combine(test_answers *answers, const load_order *order)
+static void combine(test_answers *answers, const load_order *order, size_t images)
 {
     const size_t loaded = load(answers->host, order);
     if (loaded == order->count) {
-        run_lanes(answers, order, answers->host->options.pair_count, "");
+        run_lanes(answers, order, images, "");
     }
     unload(answers, order, loaded);
 }
@@ -158,21 +158,30 @@ static void shuffle(load_order *order, unsigned long long *state)
     }
 }
 
+static void combine_pairs(test_answers *answers)
+{
+    const test_host *host = answers->host;
+    for (size_t i = 0; i < host->name_count * host->name_count; i++) {
+        load_order pair = {.count = 0};
+        add(&pair, host->names[i / host->name_count]);
+        add(&pair, host->names[i % host->name_count]);
+        if (pair.names[0] != pair.names[1]) {
+            combine(answers, &pair, host->options.pair_count);
+        }
+    }
+}
+
 void combine_all(test_host *host)
 {
     enum {
         SHUFFLES = 2
     };
     unsigned long long state = host->options.seed;
+    const size_t images = host->options.pair_count;
     test_answers answers;
     answers_begin(&answers, host);
-    for (size_t i = 0; i < host->name_count * host->name_count; i++) {
-        load_order pair = {.count = 0};
-        add(&pair, host->names[i / host->name_count]);
-        add(&pair, host->names[i % host->name_count]);
-        if (pair.names[0] != pair.names[1]) {
-            combine(&answers, &pair);
-        }
+    if (images > 0) {
+        combine_pairs(&answers);
     }
     for (size_t turn = 0; turn < 2 + SHUFFLES; turn++) {
         load_order all = {.count = 0};
@@ -182,7 +191,7 @@ void combine_all(test_host *host)
         if (turn >= 2) {
             shuffle(&all, &state);
         }
-        combine(&answers, &all);
+        combine(&answers, &all, images > 0 ? images : 1);
     }
     answers_end(&answers);
 }

@@ -40,7 +40,7 @@ typedef struct test_options {
     double agreement;      // the share of their answers that have the reference's class, at least
     double logit_distance; // how far their logits may be from the reference's
     size_t image_count;    // of a plugin alone
-    size_t pair_count;     // images of each pair, and of each order of all
+    size_t pair_count;     // of each pair, and of each order of all; 0: no pairs, and one image
     size_t round_count;    // rounds of changes under calls
     size_t change_count;   // changes in each
     uint64_t drain_ns;     // how long a plugin that leaves may take

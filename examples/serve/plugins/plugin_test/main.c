@@ -99,8 +99,8 @@ static bool read_options(int argc, char **argv, test_options *options)
     return true;
 }
 
-// Of all answers in which an inexact plugin had a part. Two more may differ than the share allows,
-// since there are few of them in a short run.
+// Of all answers in which an inexact plugin had a part. A few more may differ than the share
+// allows, since a short run may meet the same image more than once.
 static void check_agreement(test_host *host)
 {
     const unsigned long long all = atomic_load(&host->inexact_count);
@@ -109,7 +109,7 @@ static void check_agreement(test_host *host)
         return;
     }
     const double share = (double)agreeing / (double)all;
-    const double allowed = 2 + (1 - host->options.agreement) * (double)all;
+    const double allowed = 4 + (1 - host->options.agreement) * (double)all;
     (void)printf("inexact answers: %llu of %llu have the reference's class, %.4f\n", agreeing, all,
                  share);
     if ((double)(all - agreeing) > allowed) {
