@@ -169,9 +169,8 @@ static void judge_resident(selftest_memory *memory, selftest_findings *findings)
     const size_t third = (rests + 2) / 3;
     const uint64_t before = median_resident(memory, 1, 1 + third);
     const uint64_t after = median_resident(memory, memory->count - third, memory->count);
-    const uint64_t twentieth = before / 20;
     const uint64_t slack =
-        twentieth > SELFTEST_RESIDENT_SLACK ? twentieth : SELFTEST_RESIDENT_SLACK;
+        rests >= SELFTEST_MANY_RESTS ? SELFTEST_RESIDENT_SLACK : SELFTEST_RESIDENT_SLACK_FEW;
     selftest_trend *trend = &memory->resident;
     trend->is_flat = after <= before + slack;
 #ifndef SELFTEST_IS_SANITIZED

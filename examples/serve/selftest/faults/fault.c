@@ -6,9 +6,9 @@
 //
 // One of these is defined, and FAULT_NAME:
 // FAULT_OFF   one logit of each answer is 0.002 off
-// FAULT_TURN  in one call of twenty, the two largest logits of an image change places
+// FAULT_TURN  in one call of fifty, the two largest logits of an image change places
 // FAULT_KEEP  each call keeps its result for ever
-// FAULT_GROW  each call loses 256 KiB of the system's memory
+// FAULT_GROW  each loading loses 32 MiB of the system's memory
 // FAULT_HOLD  the first call takes a lease that is never ended
 
 #include <nn.h>
@@ -31,7 +31,7 @@ static char *volatile last_lost; // so that the compiler does not leave the allo
 
 enum {
     LOGITS = 10, // columns of the network's last product
-    LOST_BYTES = 256 << 10
+    LOST_BYTES = 32 << 20
 };
 
 #if defined(FAULT_TURN)
@@ -62,17 +62,11 @@ static kw_status go_wrong(kw_tensor *result, float *y, unsigned call)
 #if defined(FAULT_OFF)
     y[3] += 0.002F;
 #elif defined(FAULT_TURN)
-    if (call % 20 == 19) {
+    if (call % 50 == 49) {
         turn_largest(y);
     }
 #elif defined(FAULT_KEEP)
     kw_tensor_retain(result);
-#elif defined(FAULT_GROW)
-    char *lost = malloc(LOST_BYTES);
-    if (lost != NULL) {
-        memset(lost, 1, LOST_BYTES); // so that it is in memory
-        last_lost = lost;
-    }
 #elif defined(FAULT_HOLD)
     if (call == 0) {
         kw_lease *lease = NULL;
@@ -110,6 +104,13 @@ static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transac
 {
     (void)api;
     own = library;
+#if defined(FAULT_GROW)
+    char *lost = malloc(LOST_BYTES);
+    if (lost != NULL) {
+        memset(lost, 1, LOST_BYTES); // so that it is in memory
+        last_lost = lost;
+    }
+#endif
     const kw_status status = nn_linear_impl(tx, library, KW_KEY_CPU, linear);
     if (status != KW_OK) {
         *err = *kw_transaction_error(tx);

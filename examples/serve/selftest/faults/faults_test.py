@@ -55,7 +55,7 @@ def faulty_plugin(name, *arguments):
 
 def plugins():
     faulty_plugin('off').check(wrong='a logit is too far from the reference')
-    faulty_plugin('turn').check(wrong='another class than the reference')
+    faulty_plugin('turn', '--connections', '1').check(wrong='another class than the reference')
     faulty_plugin('keep').check(memory='tensors')
     faulty_plugin('grow').check(memory='resident memory')
     faulty_plugin('hold', '--hang-ms', '500').check(
