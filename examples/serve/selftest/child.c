@@ -45,7 +45,7 @@ static _Noreturn void become_server(const selftest_options *options, const char 
     // NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread
     (void)setenv("POCL_CACHE_DIR", cache_folder, 0);
     (void)execv(options->server_program, (char *const *)(uintptr_t)words);
-    (void)fprintf(stderr, "serve: %s: %s\n", options->server_program, strerror(errno));
+    (void)fprintf(stderr, "serve: %s: %s\n", options->server_program, strerrordesc_np(errno));
     _exit(127);
 }
 
@@ -111,7 +111,8 @@ bool selftest_child_start(selftest_child *out_child, const selftest_options *opt
 {
     int ends[2];
     if (pipe(ends) != 0) {
-        selftest_find(findings, SELFTEST_SERVER, "no pipe for the server: %s", strerror(errno));
+        selftest_find(findings, SELFTEST_SERVER, "no pipe for the server: %s",
+                      strerrordesc_np(errno));
         return false;
     }
     const pid_t pid = fork();
@@ -122,7 +123,8 @@ bool selftest_child_start(selftest_child *out_child, const selftest_options *opt
     (void)close(ends[1]);
     *out_child = (selftest_child){.pid = pid, .output = ends[0]};
     if (pid < 0) {
-        selftest_find(findings, SELFTEST_SERVER, "no process for the server: %s", strerror(errno));
+        selftest_find(findings, SELFTEST_SERVER, "no process for the server: %s",
+                      strerrordesc_np(errno));
         end(out_child);
         return false;
     }
@@ -139,7 +141,7 @@ static void tell_end(int status, const char *when, selftest_findings *findings)
 {
     if (WIFSIGNALED(status)) {
         selftest_find(findings, SELFTEST_SERVER, "the server was ended by signal %d (%s) %s",
-                      WTERMSIG(status), strsignal(WTERMSIG(status)), when);
+                      WTERMSIG(status), sigdescr_np(WTERMSIG(status)), when);
     } else {
         selftest_find(findings, SELFTEST_SERVER, "the server ended with status %d %s",
                       WEXITSTATUS(status), when);

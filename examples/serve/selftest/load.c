@@ -87,7 +87,7 @@ static bool open_connection(selftest_load *load, connection *one)
     one->fd = selftest_wire_connect(load->options.port);
     if (one->fd < 0) {
         selftest_find(load->options.findings, SELFTEST_FAILED, "no connection to the server: %s",
-                      strerror(errno));
+                      strerrordesc_np(errno));
         return false;
     }
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = one};
@@ -332,7 +332,7 @@ selftest_load *selftest_load_create(const selftest_load_options *options)
         }
     }
     selftest_find(options->findings, SELFTEST_SERVER, "the client cannot start: %s",
-                  strerror(errno));
+                  strerrordesc_np(errno));
     selftest_load_destroy(load);
     return NULL;
 }

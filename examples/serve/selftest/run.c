@@ -295,6 +295,7 @@ void selftest_run(const selftest_options *options, selftest_result *out_result)
         selftest_find(made.findings, SELFTEST_SERVER, "no temporary folder can be made");
     } else {
         run_server(&made);
+        // NOLINTNEXTLINE(concurrency-mt-unsafe): the other threads have ended
         (void)nftw(made.folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     }
     selftest_oracle_fini(&made.oracle);

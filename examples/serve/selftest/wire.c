@@ -161,7 +161,9 @@ unsigned selftest_wire_ask(uint16_t port, const char *method, const char *path, 
     } else if (send_all(&made, request, (size_t)bytes)) {
         (void)receive(&made, &reply);
     }
-    *out_text = made.problem != NULL ? strdup(made.problem) : strndup(reply.body, reply.body_bytes);
+    *out_text = made.problem != NULL || reply.body == NULL
+                    ? strdup(made.problem != NULL ? made.problem : "")
+                    : strndup(reply.body, reply.body_bytes);
     free(made.text);
     if (made.fd >= 0) {
         (void)close(made.fd);

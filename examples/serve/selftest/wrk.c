@@ -117,8 +117,8 @@ static void read_report(selftest_wrk *wrk, const char *text, selftest_findings *
     uint64_t us = 0;
     int end = 0;
     const char *line = strstr(text, "selftest right=");
-    // NOLINTNEXTLINE(cert-err34-c): a line of another form fills fewer than eight
     if (line == NULL ||
+        // NOLINTNEXTLINE(cert-err34-c): a line of another form fills fewer than eight
         sscanf(line,
                "selftest right=%" SCNu64 " wrong=%" SCNu64 " refused=%" SCNu64 " broken=%" SCNu64
                " us=%" SCNu64 " p50_us=%lf p99_us=%lf p999_us=%lf %n",
