@@ -35,7 +35,8 @@ static kw_status conv2d_cpu(const kw_kernel *self, kw_keyset keys, kw_tensor *x,
                             kw_tensor *bias, int64_t padding, kw_tensor **out_0)
 {
     kw_tensor *quantized = NULL;
-    kw_status status = serve_weight_cache_get(&weights, weight, int8_weight_create, &quantized);
+    kw_status status =
+        serve_weight_cache_get(&weights, weight, serve_int8_weight_create, &quantized);
     if (status == KW_OK) {
         status = nn_conv2d_redispatch_on(self->op, quantized_keys(keys), x, quantized, bias,
                                          padding, out_0);
@@ -48,7 +49,8 @@ static kw_status linear_cpu(const kw_kernel *self, kw_keyset keys, kw_tensor *x,
                             kw_tensor *bias, kw_tensor **out_0)
 {
     kw_tensor *quantized = NULL;
-    kw_status status = serve_weight_cache_get(&weights, weight, int8_weight_create, &quantized);
+    kw_status status =
+        serve_weight_cache_get(&weights, weight, serve_int8_weight_create, &quantized);
     if (status == KW_OK) {
         status = nn_linear_redispatch_on(self->op, quantized_keys(keys), x, quantized, bias, out_0);
         kw_tensor_release(quantized);
@@ -94,13 +96,13 @@ static kw_status inputs_init(inputs *out_in, kw_tensor *x, kw_tensor *bias, size
         status = bring(bias, "bias", &in.bias);
     }
     if (status == KW_OK) {
-        const size_t count = (size_t)kw_tensor_numel(in.x);
+        const size_t count = (size_t)kw_tensor_numel(x);
         in.values = malloc(count + 1); // never of size 0
         in.scales = calloc(rows + 1, sizeof in.scales[0]);
         if (in.values == NULL || in.scales == NULL) {
             status = kw_fail(KW_NO_MEMORY, "no memory to quantise %zu numbers", count);
-        } else if (!int8_quantize(rows, rows > 0 ? count / rows : 0, serve_tensor_values(in.x),
-                                  in.values, in.scales)) {
+        } else if (!serve_int8_quantize(rows, rows > 0 ? count / rows : 0,
+                                        serve_tensor_values(in.x), in.values, in.scales)) {
             status = kw_fail(KW_WRONG_VALUE, "x has elements that are not finite");
         }
     }
@@ -113,21 +115,20 @@ static kw_status inputs_init(inputs *out_in, kw_tensor *x, kw_tensor *bias, size
 }
 
 static kw_status convolve(const fashion_conv2d_shape *shape, const inputs *in,
-                          const int8_weight *weight, kw_tensor **out_0)
+                          const serve_int8_weight *weight, kw_tensor **out_0)
 {
     const size_t in_count = shape->in_channels * shape->height * shape->width;
     int64_t sizes[4];
     serve_conv2d_sizes(shape, sizes);
     const size_t out_count = (size_t)(sizes[1] * sizes[2] * sizes[3]);
-    int8_t *scratch = malloc(int8_conv2d_scratch_bytes(shape) + 1);
+    int8_t *scratch = malloc(serve_int8_conv2d_scratch_bytes(shape) + 1);
     float *y = NULL;
     const kw_status status = scratch != NULL
                                  ? serve_result_create(4, sizes, out_0, &y)
                                  : kw_fail(KW_NO_MEMORY, "no memory for an image's patches");
     for (size_t i = 0; i < shape->batch && status == KW_OK && out_count > 0; i++) {
-        int8_conv2d_image(shape, in->values + i * in_count, in->scales[i], weight->values,
-                          weight->scales, serve_tensor_values(in->bias), scratch,
-                          y + i * out_count);
+        serve_int8_conv2d_image(shape, in->values + i * in_count, in->scales[i], weight, scratch,
+                                y + i * out_count);
     }
     free(scratch);
     return status;
@@ -141,14 +142,15 @@ static kw_status conv2d_quantized(const kw_kernel *self, kw_keyset keys, kw_tens
     (void)self;
     (void)keys;
     fashion_conv2d_shape shape;
-    int8_weight quantized;
+    serve_int8_weight quantized;
     inputs in;
     kw_status status = KW_OK;
     if ((status = serve_conv2d_describe(x, weight, bias, padding, &shape)) != KW_OK ||
-        (status = int8_weight_read(weight, &quantized)) != KW_OK ||
+        (status = serve_int8_weight_read(weight, &quantized)) != KW_OK ||
         (status = inputs_init(&in, x, bias, shape.batch)) != KW_OK) {
         return status;
     }
+    quantized.bias = serve_tensor_values(in.bias);
     status = convolve(&shape, &in, &quantized, out_0);
     inputs_fini(&in);
     return status;
@@ -160,21 +162,21 @@ static kw_status linear_quantized(const kw_kernel *self, kw_keyset keys, kw_tens
     (void)self;
     (void)keys;
     serve_linear_shape shape;
-    int8_weight quantized;
+    serve_int8_weight quantized;
     inputs in;
     kw_status status = KW_OK;
     if ((status = serve_linear_describe(x, weight, bias, &shape)) != KW_OK ||
-        (status = int8_weight_read(weight, &quantized)) != KW_OK ||
+        (status = serve_int8_weight_read(weight, &quantized)) != KW_OK ||
         (status = inputs_init(&in, x, bias, shape.rows)) != KW_OK) {
         return status;
     }
+    quantized.bias = serve_tensor_values(in.bias);
     const int64_t sizes[] = {(int64_t)shape.rows, (int64_t)shape.out_columns};
     float *y = NULL;
     status = serve_result_create(2, sizes, out_0, &y);
     for (size_t i = 0; i < shape.rows && status == KW_OK; i++) {
-        int8_linear_row(shape.columns, shape.out_columns, in.values + i * shape.columns,
-                        in.scales[i], quantized.values, quantized.scales,
-                        serve_tensor_values(in.bias), y + i * shape.out_columns);
+        serve_int8_linear_row(shape.columns, shape.out_columns, in.values + i * shape.columns,
+                              in.scales[i], &quantized, y + i * shape.out_columns);
     }
     inputs_fini(&in);
     return status;

@@ -15,8 +15,8 @@ enum {
     RUN_MAX = 1 << 17
 };
 
-bool int8_quantize(size_t rows, size_t columns, const float *restrict x, int8_t *restrict q,
-                   float *restrict scales)
+bool serve_int8_quantize(size_t rows, size_t columns, const float *restrict x, int8_t *restrict q,
+                         float *restrict scales)
 {
     for (size_t i = 0; i < rows; i++) {
         const float *restrict from = x + i * columns;
@@ -62,11 +62,17 @@ static float dot(size_t count, const int8_t *a, const int8_t *b)
     return (float)sum;
 }
 
-void int8_linear_row(size_t columns, size_t out_columns, const int8_t *x, float x_scale,
-                     const int8_t *w, const float *scales, const float *b, float *restrict y)
+static float bias_of(const serve_int8_weight *weight, size_t index)
+{
+    return weight->bias != NULL ? weight->bias[index] : 0;
+}
+
+void serve_int8_linear_row(size_t columns, size_t out_columns, const int8_t *x, float x_scale,
+                           const serve_int8_weight *weight, float *restrict y)
 {
     for (size_t i = 0; i < out_columns; i++) {
-        y[i] = dot(columns, x, w + i * columns) * (x_scale * scales[i]) + (b != NULL ? b[i] : 0);
+        y[i] = dot(columns, x, weight->values + i * columns) * (x_scale * weight->scales[i]) +
+               bias_of(weight, i);
     }
 }
 
@@ -75,7 +81,7 @@ static size_t patch_count(const fashion_conv2d_shape *shape)
     return shape->in_channels * shape->kernel_height * shape->kernel_width;
 }
 
-size_t int8_conv2d_scratch_bytes(const fashion_conv2d_shape *shape)
+size_t serve_int8_conv2d_scratch_bytes(const fashion_conv2d_shape *shape)
 {
     return fashion_conv2d_out_height(shape) * fashion_conv2d_out_width(shape) * patch_count(shape);
 }
@@ -111,9 +117,8 @@ static void copy_patch(const fashion_conv2d_shape *shape, const int8_t *x, size_
     }
 }
 
-void int8_conv2d_image(const fashion_conv2d_shape *shape, const int8_t *x, float x_scale,
-                       const int8_t *w, const float *scales, const float *b, int8_t *scratch,
-                       float *restrict y)
+void serve_int8_conv2d_image(const fashion_conv2d_shape *shape, const int8_t *x, float x_scale,
+                             const serve_int8_weight *weight, int8_t *scratch, float *restrict y)
 {
     const size_t out_width = fashion_conv2d_out_width(shape);
     const size_t places = fashion_conv2d_out_height(shape) * out_width;
@@ -122,10 +127,11 @@ void int8_conv2d_image(const fashion_conv2d_shape *shape, const int8_t *x, float
         copy_patch(shape, x, i / out_width, i % out_width, scratch + i * count);
     }
     for (size_t o = 0; o < shape->out_channels; o++) {
-        const float scale = x_scale * scales[o];
-        const float bias = b != NULL ? b[o] : 0;
+        const int8_t *values = weight->values + o * count;
+        const float scale = x_scale * weight->scales[o];
+        const float bias = bias_of(weight, o);
         for (size_t i = 0; i < places; i++) {
-            y[o * places + i] = dot(count, scratch + i * count, w + o * count) * scale + bias;
+            y[o * places + i] = dot(count, scratch + i * count, values) * scale + bias;
         }
     }
 }

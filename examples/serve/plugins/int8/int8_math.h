@@ -14,23 +14,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/// A weight and what goes with each index of its first dimension. All borrowed.
+typedef struct serve_int8_weight {
+    const int8_t *values;
+    const float *scales;
+    const float *bias; // NULL: none
+} serve_int8_weight;
+
 /// Quantises rows, each with a scale of its own: x [rows, columns], q [rows, columns],
 /// scales [rows]. False: a number is not finite, and the outputs do not matter.
-bool int8_quantize(size_t rows, size_t columns, const float *restrict x, int8_t *restrict q,
-                   float *restrict scales);
+bool serve_int8_quantize(size_t rows, size_t columns, const float *restrict x, int8_t *restrict q,
+                         float *restrict scales);
 
-/// y = x * transposed w + b, for one row x [columns] of this scale: w [out_columns, columns],
-/// scales [out_columns], b [out_columns] or NULL, y [out_columns].
-void int8_linear_row(size_t columns, size_t out_columns, const int8_t *x, float x_scale,
-                     const int8_t *w, const float *scales, const float *b, float *restrict y);
+/// y = x * transposed weight + bias, for one row x [columns] of this scale: weight
+/// [out_columns, columns], y [out_columns].
+void serve_int8_linear_row(size_t columns, size_t out_columns, const int8_t *x, float x_scale,
+                           const serve_int8_weight *weight, float *restrict y);
 
 /// Returns the bytes of scratch that one image of a convolution needs: its patches.
-size_t int8_conv2d_scratch_bytes(const fashion_conv2d_shape *shape);
+size_t serve_int8_conv2d_scratch_bytes(const fashion_conv2d_shape *shape);
 
-/// Convolves one image x [C, H, W] of this scale: w [O, C, P, Q], scales [O], b [O] or NULL,
+/// Convolves one image x [C, H, W] of this scale: weight [O, C, P, Q],
 /// y [O, out height, out width].
-void int8_conv2d_image(const fashion_conv2d_shape *shape, const int8_t *x, float x_scale,
-                       const int8_t *w, const float *scales, const float *b, int8_t *scratch,
-                       float *restrict y);
+void serve_int8_conv2d_image(const fashion_conv2d_shape *shape, const int8_t *x, float x_scale,
+                             const serve_int8_weight *weight, int8_t *scratch, float *restrict y);
 
 #endif // SERVE_INT8_MATH_H

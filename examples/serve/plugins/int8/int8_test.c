@@ -76,6 +76,7 @@ static kw_tensor *run(test_host *host, kw_tensor *x, kw_tensor *weight, kw_tenso
 }
 
 // Sums of many products, for which a float is too short.
+// NOLINTNEXTLINE(readability-function-size): three matrices and their sizes
 static void multiply(size_t rows, size_t columns, size_t out_columns, const float *x,
                      const float *weight, const float *bias, float *y)
 {
@@ -150,7 +151,7 @@ static void check_shapes(test_host *host, maker make, const char *what)
         kw_tensor_release(weight);
         kw_tensor_release(bias);
     }
-    static const int64_t matrices[][3] = {{1, 1, 1}, {16, 1568, 64}, {3, 67, 10}, {1, 140000, 2}};
+    static const int64_t matrices[][3] = {{1, 1, 1}, {16, 1568, 64}, {3, 67, 10}};
     for (size_t i = 0; i < sizeof matrices / sizeof matrices[0]; i++) {
         kw_tensor *x = make(host, 2, matrices[i]);
         kw_tensor *weight = make(host, 2, (const int64_t[]){matrices[i][2], matrices[i][1]});
@@ -160,6 +161,34 @@ static void check_shapes(test_host *host, maker make, const char *what)
         kw_tensor_release(weight);
         kw_tensor_release(bias);
     }
+}
+
+// A tensor of ones.
+static kw_tensor *ones(int64_t rows, int64_t columns)
+{
+    kw_error err = KW_ERROR_INIT;
+    kw_tensor *tensor = NULL;
+    float *values = NULL;
+    test_must(serve_tensor_create(2, (const int64_t[]){rows, columns}, &tensor, &values, &err) ==
+                  KW_OK,
+              "%s", err.text);
+    for (int64_t i = 0; i < rows * columns; i++) {
+        values[i] = 1;
+    }
+    return tensor;
+}
+
+// 140,000 products of 127 and 127 are more than an int32_t holds.
+static void check_long_sum(test_host *host)
+{
+    kw_tensor *x = ones(1, 140000);
+    kw_tensor *weight = ones(2, 140000);
+    kw_tensor *y = run(host, x, weight, NULL, -1);
+    test_check(host, fabsf(serve_tensor_values(y)[1] - 140000) < 1, "a long sum is %g",
+               (double)serve_tensor_values(y)[1]);
+    kw_tensor_release(x);
+    kw_tensor_release(weight);
+    kw_tensor_release(y);
 }
 
 // A weight that is written, and one that gets the place of another, are quantised again.
@@ -306,6 +335,7 @@ int main(int argc, char **argv)
     test_host_load(&host, argv[1]);
     check_shapes(&host, test_random, "contiguous");
     check_shapes(&host, test_random_apart, "lying apart");
+    check_long_sum(&host);
     check_weights(&host);
     check_refused(&host);
     check_agreement(&host, argv[2], argv[5], strtoul(argv[4], NULL, 10));

@@ -8,7 +8,6 @@
 
 #include <keyway/call.h>
 
-#include "int8_math.h"
 #include "tensors.h"
 
 // Behind the elements, with the scales behind itself.
@@ -17,7 +16,7 @@ typedef struct tail {
     float scales[];
 } tail;
 
-static const uint64_t MARK = UINT64_C(0x38746e692d77656b);
+static const uint64_t scales_mark = UINT64_C(0x38746e692d77656b);
 
 static size_t tail_offset(const kw_tensor *tensor)
 {
@@ -61,14 +60,14 @@ static kw_status fill(const kw_tensor *weight, kw_tensor *quantized)
         return kw_fail(status, "%s", err.text);
     }
     tail *behind = (tail *)(void *)((char *)data + tail_offset(weight));
-    behind->mark = MARK;
-    if (!int8_quantize(rows, columns, serve_tensor_values(weight), data, behind->scales)) {
+    behind->mark = scales_mark;
+    if (!serve_int8_quantize(rows, columns, serve_tensor_values(weight), data, behind->scales)) {
         return kw_fail(KW_WRONG_VALUE, "weight has elements that are not finite");
     }
     return KW_OK;
 }
 
-kw_status int8_weight_create(kw_tensor *weight, kw_tensor **out_quantized)
+kw_status serve_int8_weight_create(kw_tensor *weight, kw_tensor **out_quantized)
 {
     if (kw_tensor_dtype(weight) != KW_DTYPE_FLOAT32) {
         return kw_fail(KW_WRONG_VALUE, "weight has no float32 elements that could be quantised");
@@ -90,7 +89,7 @@ kw_status int8_weight_create(kw_tensor *weight, kw_tensor **out_quantized)
     return KW_OK;
 }
 
-kw_status int8_weight_read(const kw_tensor *quantized, int8_weight *out_weight)
+kw_status serve_int8_weight_read(const kw_tensor *quantized, serve_int8_weight *out_weight)
 {
     const kw_storage *storage = kw_tensor_storage(quantized);
     if (kw_tensor_dtype(quantized) != KW_DTYPE_QINT8 || storage == NULL ||
@@ -102,9 +101,9 @@ kw_status int8_weight_read(const kw_tensor *quantized, int8_weight *out_weight)
     const size_t bytes = offset + sizeof(tail) + rows_of(quantized) * sizeof(float);
     const char *data = kw_storage_data(storage);
     const tail *behind = (const tail *)(const void *)(data + offset);
-    if (kw_storage_bytes(storage) != bytes || behind->mark != MARK) {
+    if (kw_storage_bytes(storage) != bytes || behind->mark != scales_mark) {
         return kw_fail(KW_NOT_SUPPORTED, "weight has no scales behind its elements");
     }
-    *out_weight = (int8_weight){.values = (const int8_t *)data, .scales = behind->scales};
+    *out_weight = (serve_int8_weight){.values = (const int8_t *)data, .scales = behind->scales};
     return KW_OK;
 }

@@ -11,22 +11,17 @@
 #ifndef SERVE_INT8_QUANTIZE_H
 #define SERVE_INT8_QUANTIZE_H
 
-#include <stdint.h>
-
 #include <keyway/tensor.h>
 
-typedef struct int8_weight {
-    const int8_t *values; // borrowed from the tensor, as are the scales
-    const float *scales;  // one for each index of the first dimension
-} int8_weight;
+#include "int8_math.h"
 
 /// Quantises a float32 tensor of any device, by its first dimension.
 ///
 /// On success the caller owns the reference. Fails as kernels do.
-kw_status int8_weight_create(kw_tensor *weight, kw_tensor **out_quantized);
+kw_status serve_int8_weight_create(kw_tensor *weight, kw_tensor **out_quantized);
 
-/// Looks at a tensor that int8_weight_create() has made; anything else is refused. Fails as kernels
-/// do.
-kw_status int8_weight_read(const kw_tensor *quantized, int8_weight *out_weight);
+/// Looks at a tensor that serve_int8_weight_create() has made; anything else is refused. There is
+/// no bias yet. Fails as kernels do.
+kw_status serve_int8_weight_read(const kw_tensor *quantized, serve_int8_weight *out_weight);
 
 #endif // SERVE_INT8_QUANTIZE_H

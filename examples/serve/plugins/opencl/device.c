@@ -145,7 +145,7 @@ static cl_int set_arguments(cl_kernel kernel, const kernel_form *form, const arg
     return status;
 }
 
-static cl_int launch_and_wait(const device *used, device_kernel kernel, size_t count,
+static cl_int launch_and_wait(const device *used, serve_device_kernel kernel, size_t count,
                               const argument *tensors, const cl_int *numbers)
 {
     const size_t group = GROUP;
@@ -179,7 +179,7 @@ static kw_status warm_up(const device *half, kw_error *err)
         ones[i] = 1;
     }
     for (int i = 0; i < DEVICE_KERNEL_COUNT && status == CL_SUCCESS; i++) {
-        status = launch_and_wait(half, (device_kernel)i, 1, tensors, ones);
+        status = launch_and_wait(half, (serve_device_kernel)i, 1, tensors, ones);
     }
     if (scratch != NULL) {
         (void)clReleaseMemObject(scratch);
@@ -208,7 +208,7 @@ static kw_status init(device *half, kw_error *err)
     return status == KW_OK ? warm_up(half, err) : status;
 }
 
-kw_status device_open(kw_error *err)
+kw_status serve_device_open(kw_error *err)
 {
     kw_status status = KW_OK;
     (void)pthread_mutex_lock(&open_mutex);
@@ -217,7 +217,7 @@ kw_status device_open(kw_error *err)
         status = init(&half, err);
         if (status == KW_OK) {
             opened = half;
-            memory_init(half.context, half.queue);
+            serve_memory_init(half.context, half.queue);
             is_open = true;
         } else {
             fini(&half);
@@ -225,7 +225,7 @@ kw_status device_open(kw_error *err)
     }
     // Each time: another plugin may have been the device in between.
     if (status == KW_OK) {
-        status = memory_serve(err);
+        status = serve_memory_serve(err);
     }
     (void)pthread_mutex_unlock(&open_mutex);
     return status;
@@ -244,14 +244,14 @@ static kw_status find_tensor(const kw_tensor *tensor, argument *out_argument)
         return kw_fail(KW_NOT_SUPPORTED, "a tensor of more than 2^31 elements");
     }
     if (!kw_tensor_is_on(tensor, KW_DEVICE_PRIVATEUSE1) || !kw_tensor_is_contiguous(tensor) ||
-        !memory_find(kw_tensor_data(tensor), &out_argument->buffer, &offset)) {
+        !serve_memory_find(kw_tensor_data(tensor), &out_argument->buffer, &offset)) {
         return kw_fail(KW_NOT_SUPPORTED, "a tensor is not in the memory of the OpenCL device");
     }
     out_argument->first = offset / sizeof(cl_float);
     return KW_OK;
 }
 
-kw_status device_run(const device_launch *launch)
+kw_status serve_device_run(const serve_device_launch *launch)
 {
     const kernel_form *form = &forms[launch->kernel];
     argument tensors[DEVICE_TENSORS_MAX];

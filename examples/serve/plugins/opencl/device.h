@@ -25,14 +25,14 @@
 #include <keyway/tensor.h>
 
 // In the order of device.c's table, where the names are.
-typedef enum device_kernel {
+typedef enum serve_device_kernel {
     DEVICE_CONV2D = 0,
     DEVICE_LINEAR = 1,
     DEVICE_RELU = 2,
     DEVICE_MAX_POOL2D = 3,
     DEVICE_SOFTMAX = 4,
     DEVICE_KERNEL_COUNT = 5
-} device_kernel;
+} serve_device_kernel;
 
 enum {
     DEVICE_TENSORS_MAX = 4,
@@ -40,22 +40,22 @@ enum {
 };
 
 /// What a kernel runs with: its parameters, in the order of kernels.cl.
-typedef struct device_launch {
-    device_kernel kernel;
+typedef struct serve_device_launch {
+    serve_device_kernel kernel;
     size_t count;                                 // of work items
     const kw_tensor *tensors[DEVICE_TENSORS_MAX]; // of the device; NULL: absent
     size_t tensor_count;
     size_t numbers[DEVICE_NUMBERS_MAX];
     size_t number_count;
-} device_launch;
+} serve_device_launch;
 
 /// Opens the device, unless it is open, and makes it the one that tensors of
 /// KW_DEVICE_PRIVATEUSE1 lie on. On failure nothing is left, and the next attempt begins anew.
 ///
 /// @retval KW_NOT_FOUND  there is no platform or no device
-KW_API kw_status device_open(kw_error *err);
+KW_API kw_status serve_device_open(kw_error *err);
 
 /// Runs a kernel and waits for its end, so that its failure is the caller's. Fails as kernels do.
-KW_API kw_status device_run(const device_launch *launch);
+KW_API kw_status serve_device_run(const serve_device_launch *launch);
 
 #endif // SERVE_OPENCL_DEVICE_H

@@ -37,7 +37,7 @@ static int compare(const void *left, const void *right)
     return a->start >= b->start + b->bytes ? 1 : 0;
 }
 
-bool memory_find(const void *address, cl_mem *out_buffer, size_t *out_offset)
+bool serve_memory_find(const void *address, cl_mem *out_buffer, size_t *out_offset)
 {
     const range wanted = {.start = address, .bytes = 1};
     (void)pthread_mutex_lock(&mutex);
@@ -118,8 +118,8 @@ static kw_status copy(void *to, kw_device to_device, const void *from, kw_device
     cl_mem source = NULL;
     size_t target_offset = 0;
     size_t source_offset = 0;
-    if ((to_device.type != KW_DEVICE_CPU && !memory_find(to, &target, &target_offset)) ||
-        (from_device.type != KW_DEVICE_CPU && !memory_find(from, &source, &source_offset))) {
+    if ((to_device.type != KW_DEVICE_CPU && !serve_memory_find(to, &target, &target_offset)) ||
+        (from_device.type != KW_DEVICE_CPU && !serve_memory_find(from, &source, &source_offset))) {
         return KW_NOT_FOUND; // of another allocator of this device type
     }
     if (target == NULL) {
@@ -140,13 +140,13 @@ static kw_status copy(void *to, kw_device to_device, const void *from, kw_device
     return end(status);
 }
 
-void memory_init(cl_context context, cl_command_queue queue)
+void serve_memory_init(cl_context context, cl_command_queue queue)
 {
     used_context = context;
     used_queue = queue;
 }
 
-kw_status memory_serve(kw_error *err)
+kw_status serve_memory_serve(kw_error *err)
 {
     // No library: what it calls is never unmapped. See Note [What stays].
     const kw_storage_allocator allocator = {

@@ -21,12 +21,12 @@
 #include <keyway/status.h>
 
 /// Says where buffers are made, and by which queue they are copied; once, and before all else.
-void memory_init(cl_context context, cl_command_queue queue);
+void serve_memory_init(cl_context context, cl_command_queue queue);
 
 /// Makes these buffers the memory of KW_DEVICE_PRIVATEUSE1.
-kw_status memory_serve(kw_error *err);
+kw_status serve_memory_serve(kw_error *err);
 
 /// Finds the buffer that an address lies in, and where. The buffer is borrowed from the storage.
-bool memory_find(const void *address, cl_mem *out_buffer, size_t *out_offset);
+bool serve_memory_find(const void *address, cl_mem *out_buffer, size_t *out_offset);
 
 #endif // SERVE_OPENCL_MEMORY_H

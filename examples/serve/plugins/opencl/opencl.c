@@ -75,7 +75,7 @@ static kw_status inputs_init(inputs *out_in, kw_tensor *x, kw_tensor *weight, kw
 }
 
 // Makes the result, the last of a kernel's tensors, and runs the kernel.
-static kw_status answer(device_launch *launch, uint32_t dim, const int64_t *sizes,
+static kw_status answer(serve_device_launch *launch, uint32_t dim, const int64_t *sizes,
                         kw_tensor **out_0)
 {
     const kw_tensor_options options = {
@@ -93,7 +93,7 @@ static kw_status answer(device_launch *launch, uint32_t dim, const int64_t *size
         return kw_fail(status, "%s", err.text);
     }
     launch->tensors[launch->tensor_count++] = y;
-    status = device_run(launch);
+    status = serve_device_run(launch);
     if (status != KW_OK) {
         kw_tensor_release(y);
         return status;
@@ -121,7 +121,7 @@ static kw_status conv2d(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_
         return status;
     }
     serve_conv2d_sizes(&shape, sizes);
-    device_launch launch = {
+    serve_device_launch launch = {
         .kernel = DEVICE_CONV2D,
         .count = (size_t)(sizes[0] * sizes[1] * sizes[2] * sizes[3]),
         .tensors = {in.x, in.weight, in.bias},
@@ -150,7 +150,7 @@ static kw_status linear(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_
     if (status != KW_OK) {
         return status;
     }
-    device_launch launch = {
+    serve_device_launch launch = {
         .kernel = DEVICE_LINEAR,
         .count = shape.rows * shape.out_columns,
         .tensors = {in.x, in.weight, in.bias},
@@ -174,7 +174,7 @@ static kw_status relu(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_te
         return status;
     }
     const size_t count = (size_t)kw_tensor_numel(x);
-    device_launch launch = {
+    serve_device_launch launch = {
         .kernel = DEVICE_RELU,
         .count = count,
         .tensors = {there},
@@ -203,7 +203,7 @@ static kw_status max_pool2d(const kw_kernel *self, kw_keyset keys, kw_tensor *x,
         return status;
     }
     serve_max_pool2d_sizes(x, &shape, sizes);
-    device_launch launch = {
+    serve_device_launch launch = {
         .kernel = DEVICE_MAX_POOL2D,
         .count = (size_t)(sizes[0] * sizes[1] * sizes[2] * sizes[3]),
         .tensors = {there},
@@ -232,7 +232,7 @@ static kw_status softmax(const kw_kernel *self, kw_keyset keys, kw_tensor *x, in
     if (status != KW_OK) {
         return status;
     }
-    device_launch launch = {
+    serve_device_launch launch = {
         .kernel = DEVICE_SOFTMAX,
         .count = columns > 0 ? rows : 0,
         .tensors = {there},
@@ -284,7 +284,7 @@ static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transac
                        kw_error *err)
 {
     (void)api;
-    kw_status status = device_open(err);
+    kw_status status = serve_device_open(err);
     if (status == KW_OK) {
         status = serve_weight_cache_init(&weights, err);
     }

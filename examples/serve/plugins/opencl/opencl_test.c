@@ -89,6 +89,7 @@ static const struct {
 };
 
 // Compares a result, which is given up, with the CPU's.
+// NOLINTNEXTLINE(readability-function-size): a result, and what it should be
 static void check_result(test_host *host, kw_status status, kw_tensor *take_y, uint32_t dim,
                          const int64_t *sizes, const float *expected, const char *what)
 {
@@ -183,13 +184,14 @@ static void check_others(test_host *host, maker make, const char *what)
 {
     const kw_operator *const *ops = host->network.ops;
     const int64_t sizes[] = {2, 3, 7, 5};
+    const size_t count = 210; // of their product
     const fashion_pool2d_shape pool = {
         .planes = 6, .height = 7, .width = 5, .kernel = 2, .stride = 2};
     kw_tensor *x = make(host, 4, sizes);
     kw_tensor *near = test_plain(x);
     kw_tensor *y = NULL;
-    float *expected = numbers(2 * 3 * 7 * 5);
-    fashion_plain_relu(2 * 3 * 7 * 5, serve_tensor_values(near), expected);
+    float *expected = numbers(count);
+    fashion_plain_relu(count, serve_tensor_values(near), expected);
     kw_status status = nn_relu_call_on(ops[SERVE_OP_RELU], x, &y);
     check_result(host, status, y, 4, sizes, expected, what);
     fashion_plain_max_pool2d(&pool, serve_tensor_values(near), expected);

@@ -15,7 +15,7 @@ typedef struct test_answers {
     serve_served served; // the thread's context
     serve_job *jobs;     // SERVE_BATCH_MAX of them
     // Over all runs since the last answers_forget().
-    float distance;                                // of exact answers
+    float distance;                                // the largest of a logit
     char names[SERVE_OP_COUNT][SERVE_LABEL_BYTES]; // what served the last answer
 } test_answers;
 

@@ -83,6 +83,17 @@ static void run_lanes(test_answers *answers, const load_order *order, size_t ima
     }
 }
 
+static void run_operators(test_host *host, const load_order *order)
+{
+    char loaded[512];
+    bool is_exact = true;
+    for (size_t i = 0; i < order->count; i++) {
+        is_exact = is_exact && !host_is_listed(host->options.inexact, order->names[i]);
+    }
+    write_order(order, "", loaded);
+    operators_check(host, loaded, is_exact, order->has_canary);
+}
+
 static size_t load(test_host *host, const load_order *order)
 {
     size_t loaded = 0;
@@ -113,6 +124,7 @@ static void combine(test_answers *answers, const load_order *order, size_t image
     const size_t loaded = load(answers->host, order);
     if (loaded == order->count) {
         run_lanes(answers, order, images, "");
+        run_operators(answers->host, order);
     }
     unload(answers, order, loaded);
 }
@@ -133,7 +145,7 @@ void combine_alone(test_host *host)
             host_change_weights(host, set % HOST_WEIGHT_SETS);
             run_lanes(&answers, &order, 2, " after a change of weights");
         }
-        operators_check(host, host->names[i], order.has_canary);
+        run_operators(host, &order);
         (void)printf("%s: %zu images, logits within %g\n", host->names[i],
                      host->options.image_count, (double)answers.distance);
         host_unload(host, host->names[i]);

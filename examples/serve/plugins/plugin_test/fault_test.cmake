@@ -4,7 +4,7 @@
 # that runs a program that has to fail).
 
 set(TRIES 1)
-set(common --plugins ${FOLDER} --data ${DATA} --images 192 --rounds 3 --changes 6 --drain-ms 100)
+set(common --plugins ${FOLDER} --data ${DATA} --images 96 --rounds 3 --changes 6 --drain-ms 100)
 
 execute_process(COMMAND_ERROR_IS_FATAL ANY
     COMMAND ${PROGRAM} alone ${common} --only fault_none)

@@ -27,7 +27,7 @@ enum {
 
 typedef struct test_bench {
     test_host *host;
-    const char *plugin;
+    const char *loaded;
     double tolerance; // relative to the largest element
     unsigned state;   // of the random numbers
     float expected[ELEMENTS_MAX];
@@ -80,11 +80,19 @@ static void compare_values(test_bench *bench, const char *what, const float *fou
     for (size_t i = 0; i < count; i++) {
         const double difference = fabs((double)found[i] - (double)bench->expected[i]);
         if (!(difference <= bench->tolerance * largest)) {
-            host_fail(bench->host, "%s: %s: element %zu is %g, not %g", bench->plugin, what, i,
+            host_fail(bench->host, "%s: %s: element %zu is %g, not %g", bench->loaded, what, i,
                       (double)found[i], (double)bench->expected[i]);
             return;
         }
     }
+}
+
+// Whether a kernel says that it cannot take the arguments, which is not that there is no kernel.
+static bool is_refusal(kw_status status)
+{
+    return (status == KW_WRONG_VALUE || status == KW_NOT_SUPPORTED ||
+            status == KW_INVALID_ARGUMENT) &&
+           kw_call_error()[0] != '\0';
 }
 
 // Takes the result of a call, and compares it with bench->expected.
@@ -93,8 +101,8 @@ static void compare(test_bench *bench, const char *what, uint32_t dim, const int
 {
     test_host *host = bench->host;
     if (status != KW_OK) {
-        if (!may_refuse || kw_call_error()[0] == '\0') {
-            host_fail(host, "%s: %s: %s", bench->plugin, what, kw_call_error());
+        if (!may_refuse || !is_refusal(status)) {
+            host_fail(host, "%s: %s: %s", bench->loaded, what, kw_call_error());
         }
         return;
     }
@@ -102,11 +110,11 @@ static void compare(test_bench *bench, const char *what, uint32_t dim, const int
     kw_tensor *here = NULL;
     if (kw_tensor_dim(take_result) != dim ||
         memcmp(kw_tensor_sizes(take_result), sizes, dim * sizeof sizes[0]) != 0) {
-        host_fail(host, "%s: %s: the result has other extents", bench->plugin, what);
+        host_fail(host, "%s: %s: the result has other extents", bench->loaded, what);
     } else if (kw_tensor_numel(take_result) > 0) {
         here = bring(take_result, &err);
         if (here == NULL) {
-            host_fail(host, "%s: %s: %s", bench->plugin, what, err.text);
+            host_fail(host, "%s: %s: %s", bench->loaded, what, err.text);
         } else {
             compare_values(bench, what, kw_tensor_data(here), (size_t)kw_tensor_numel(here));
         }
@@ -351,10 +359,10 @@ static void check_softmax(test_bench *bench, int64_t rows, int64_t columns, floa
 static void refuse(test_bench *bench, const char *what, kw_status status, kw_tensor *take_result)
 {
     if (status == KW_OK) {
-        host_fail(bench->host, "%s: %s is answered", bench->plugin, what);
+        host_fail(bench->host, "%s: %s is answered", bench->loaded, what);
         kw_tensor_release(take_result);
-    } else if (kw_call_error()[0] == '\0') {
-        host_fail(bench->host, "%s: %s is refused without a sentence", bench->plugin, what);
+    } else if (!is_refusal(status)) {
+        host_fail(bench->host, "%s: %s: %s", bench->loaded, what, kw_call_error());
     }
 }
 
@@ -424,15 +432,15 @@ static void check_all(test_bench *bench)
     check_refusals(bench);
 }
 
-void operators_check(test_host *host, const char *plugin, bool with_canary)
+void operators_check(test_host *host, const char *loaded, bool is_exact, bool with_canary)
 {
     test_bench *bench = calloc(1, sizeof *bench);
     if (bench == NULL) {
         abort();
     }
     bench->host = host;
-    bench->plugin = plugin;
-    bench->tolerance = host_is_listed(host->options.inexact, plugin) ? 0.08 : 1e-5;
+    bench->loaded = loaded;
+    bench->tolerance = is_exact ? 1e-5 : 0.08;
     bench->state = (unsigned)host->options.seed;
     check_all(bench);
     kw_local_guard guard;

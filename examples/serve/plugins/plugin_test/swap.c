@@ -60,7 +60,8 @@ static void *answer(void *argument)
 
 typedef struct swap_changer {
     test_host *host;
-    unsigned state;
+    unsigned state; // of the random numbers
+    size_t change_count;
     bool is_loaded[HOST_PLUGINS_MAX];
     bool can_roll_back[HOST_PLUGINS_MAX];
     size_t counts[4]; // by serve_change
@@ -87,19 +88,35 @@ static void must_change(swap_changer *changer, serve_change change, size_t index
     changer->counts[change]++;
 }
 
+// Every second change is of a plugin that is loaded, if there is one: with many plugins most would
+// be loads otherwise.
+static size_t pick(swap_changer *changer)
+{
+    const size_t count = changer->host->name_count;
+    const bool wants_loaded = changer->change_count++ % 2 == 1;
+    const size_t start = random_next(&changer->state) % count;
+    for (size_t i = 0; i < count; i++) {
+        const size_t index = (start + i) % count;
+        if (!wants_loaded || changer->is_loaded[index]) {
+            return index;
+        }
+    }
+    return start;
+}
+
 static void change_one(swap_changer *changer)
 {
-    const size_t index = random_next(&changer->state) % changer->host->name_count;
-    const unsigned draw = random_next(&changer->state) % 4;
+    const size_t index = pick(changer);
+    const unsigned draw = random_next(&changer->state) % 3;
     if (!changer->is_loaded[index]) {
         must_change(changer, SERVE_CHANGE_LOAD, index);
         changer->is_loaded[index] = true;
         changer->can_roll_back[index] = false;
-    } else if (draw == 0) {
+    } else if (draw == 0 && changer->can_roll_back[index]) {
+        must_change(changer, SERVE_CHANGE_ROLLBACK, index);
+    } else if (draw <= 1) {
         must_change(changer, SERVE_CHANGE_REPLACE, index);
         changer->can_roll_back[index] = true;
-    } else if (draw == 1 && changer->can_roll_back[index]) {
-        must_change(changer, SERVE_CHANGE_ROLLBACK, index);
     } else {
         must_change(changer, SERVE_CHANGE_UNLOAD, index);
         changer->is_loaded[index] = false;
