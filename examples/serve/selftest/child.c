@@ -27,6 +27,8 @@ enum {
 static _Noreturn void become_server(const selftest_options *options, const char *cache_folder,
                                     int output)
 {
+    char stop_ms[16];
+    (void)snprintf(stop_ms, sizeof stop_ms, "%u", options->drain_ms);
     const char *words[] = {options->server_program,
                            "--port",
                            "0",
@@ -38,6 +40,8 @@ static _Noreturn void become_server(const selftest_options *options, const char 
                            options->data_folder,
                            "--package",
                            options->package_folder,
+                           "--stop-ms",
+                           stop_ms,
                            NULL};
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)dup2(output, STDOUT_FILENO);
@@ -99,11 +103,13 @@ static void end(selftest_child *child)
     }
 }
 
-static void kill_it(selftest_child *child)
+void selftest_child_kill(selftest_child *child)
 {
-    (void)kill(child->pid, SIGKILL);
-    (void)waitpid(child->pid, NULL, 0);
-    end(child);
+    if (child->pid != 0) {
+        (void)kill(child->pid, SIGKILL);
+        (void)waitpid(child->pid, NULL, 0);
+        end(child);
+    }
 }
 
 bool selftest_child_start(selftest_child *out_child, const selftest_options *options,
@@ -121,7 +127,7 @@ bool selftest_child_start(selftest_child *out_child, const selftest_options *opt
         become_server(options, cache_folder, ends[1]);
     }
     (void)close(ends[1]);
-    *out_child = (selftest_child){.pid = pid, .output = ends[0]};
+    *out_child = (selftest_child){.options = options, .pid = pid, .output = ends[0]};
     if (pid < 0) {
         selftest_find(findings, SELFTEST_SERVER, "no process for the server: %s",
                       strerrordesc_np(errno));
@@ -131,7 +137,7 @@ bool selftest_child_start(selftest_child *out_child, const selftest_options *opt
     if (!read_ports(out_child)) {
         selftest_find(findings, SELFTEST_SERVER, "the server %s does not start",
                       options->server_program);
-        kill_it(out_child);
+        selftest_child_kill(out_child);
         return false;
     }
     return true;
@@ -171,7 +177,7 @@ static void read_rest(selftest_child *child, uint64_t until_ns)
     }
 }
 
-void selftest_child_stop(selftest_child *child, unsigned hang_ms, selftest_findings *findings)
+void selftest_child_stop(selftest_child *child, selftest_findings *findings)
 {
     char *text = NULL;
     int status = 0;
@@ -179,9 +185,10 @@ void selftest_child_stop(selftest_child *child, unsigned hang_ms, selftest_findi
         return;
     }
     // The server gives up by itself first, if something holds a plugin, and says what.
-    const uint64_t until_ns = serve_now_ns() + (uint64_t)hang_ms * UINT64_C(2000000);
-    const unsigned code =
-        selftest_wire_ask(child->admin_port, "POST", "/v1/stop", "", hang_ms, &text);
+    const uint64_t limit_ms = (uint64_t)child->options->hang_ms + 2 * child->options->drain_ms;
+    const uint64_t until_ns = serve_now_ns() + limit_ms * UINT64_C(1000000);
+    const unsigned code = selftest_wire_ask(child->admin_port, "POST", "/v1/stop", "",
+                                            child->options->hang_ms, &text);
     if (code != 202) {
         selftest_find(findings, SELFTEST_SERVER, "a stop was answered with %u: %s", code,
                       text != NULL ? text : "");
@@ -191,7 +198,7 @@ void selftest_child_stop(selftest_child *child, unsigned hang_ms, selftest_findi
     while (waitpid(child->pid, &status, WNOHANG) == 0) {
         if (serve_now_ns() >= until_ns) {
             selftest_find(findings, SELFTEST_SERVER, "the server does not end: killed");
-            kill_it(child);
+            selftest_child_kill(child);
             return;
         }
         (void)usleep(1000);

@@ -15,8 +15,9 @@
 #include "options.h"
 
 typedef struct selftest_child {
-    pid_t pid;  // 0: there is none
-    int output; // what the server prints; -1: closed
+    const selftest_options *options; // borrowed
+    pid_t pid;                       // 0: there is none
+    int output;                      // what the server prints; -1: closed
     uint16_t port;
     uint16_t admin_port;
     char last_line[256]; // that the server printed when it stopped
@@ -34,6 +35,9 @@ bool selftest_child_is_alive(selftest_child *child, selftest_findings *findings)
 
 /// Asks it to stop, waits and checks how it ended. What does not stop is killed and found. Does
 /// nothing for one that has ended.
-void selftest_child_stop(selftest_child *child, unsigned hang_ms, selftest_findings *findings);
+void selftest_child_stop(selftest_child *child, selftest_findings *findings);
+
+/// Ends one that does not answer any more. Does nothing for one that has ended.
+void selftest_child_kill(selftest_child *child);
 
 #endif // SELFTEST_CHILD_H

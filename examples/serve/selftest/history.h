@@ -27,7 +27,7 @@
 #include "findings.h"
 
 enum {
-    SELFTEST_PLUGINS_MAX = 16,
+    SELFTEST_PLUGINS_MAX = 32, // as many as the server takes
     SELFTEST_NAME_BYTES = 48
 };
 

@@ -56,11 +56,12 @@ static bool read_figures(const char *text, selftest_rest *out_rest, uint64_t *ou
     return true;
 }
 
-static bool read_rest(const selftest_child *child, unsigned hang_ms, selftest_rest *out_rest,
-                      uint64_t *out_pending, selftest_findings *findings)
+static bool read_rest(const selftest_child *child, selftest_rest *out_rest, uint64_t *out_pending,
+                      selftest_findings *findings)
 {
     char *text = NULL;
-    const unsigned code = selftest_wire_ask(child->port, "GET", "/metrics", "", hang_ms, &text);
+    const unsigned code =
+        selftest_wire_ask(child->port, "GET", "/metrics", "", child->options->hang_ms, &text);
     const bool is_read = code == 200 && read_figures(text, out_rest, out_pending);
     if (!is_read) {
         selftest_find(findings, SELFTEST_SERVER, "GET /metrics: status %u: %.200s", code,
@@ -70,13 +71,13 @@ static bool read_rest(const selftest_child *child, unsigned hang_ms, selftest_re
     return is_read;
 }
 
-static bool wait_for_plugins(const selftest_child *child, unsigned hang_ms,
-                             selftest_findings *findings)
+static bool wait_for_plugins(const selftest_child *child, selftest_findings *findings)
 {
-    const uint64_t until_ns = serve_now_ns() + (uint64_t)hang_ms * UINT64_C(1000000);
+    const uint64_t until_ns =
+        serve_now_ns() + (uint64_t)child->options->drain_ms * UINT64_C(1000000);
     for (;;) {
         selftest_plugins_seen seen;
-        if (!selftest_plugins_see(&seen, child, hang_ms, findings)) {
+        if (!selftest_plugins_see(&seen, child, findings)) {
             return false;
         }
         if (seen.serving == 0 && seen.leaving == 0) {
@@ -93,16 +94,16 @@ static bool wait_for_plugins(const selftest_child *child, unsigned hang_ms,
 }
 
 bool selftest_memory_rest(selftest_memory *memory, double seconds, const selftest_child *child,
-                          unsigned hang_ms, selftest_findings *findings)
+                          selftest_findings *findings)
 {
     selftest_rest rest = {.seconds = seconds};
     uint64_t pending = 1;
-    if (!wait_for_plugins(child, hang_ms, findings)) {
+    if (!wait_for_plugins(child, findings)) {
         return false;
     }
     const uint64_t until_ns = serve_now_ns() + SETTLE_MS_MAX * UINT64_C(1000000);
     while (pending > 0 && serve_now_ns() < until_ns) {
-        if (!read_rest(child, hang_ms, &rest, &pending, findings)) {
+        if (!read_rest(child, &rest, &pending, findings)) {
             return false;
         }
         (void)usleep(pending > 0 ? POLL_MS * 1000 : 0);

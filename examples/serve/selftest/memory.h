@@ -69,7 +69,7 @@ typedef struct selftest_memory {
 /// Waits until nothing leaves any more and memory is reclaimed, and notes the figures. On false
 /// they could not be had, or a plugin does not leave: a finding says which.
 bool selftest_memory_rest(selftest_memory *memory, double seconds, const selftest_child *child,
-                          unsigned hang_ms, selftest_findings *findings);
+                          selftest_findings *findings);
 
 /// Judges all rests. What is not flat is a finding.
 void selftest_memory_judge(selftest_memory *memory, selftest_findings *findings);

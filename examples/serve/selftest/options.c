@@ -25,7 +25,8 @@ static const char usage[] =
     "  --images N        use the first N images only\n"
     "  --only NAMES      use these plugins only, separated by commas\n"
     "  --no-wrk          leave wrk out\n"
-    "  --hang-ms N       how long an answer, a drain or a stop may take (10000)\n"
+    "  --hang-ms N       how long an answer may take (10000)\n"
+    "  --drain-ms N      how long a plugin may take to leave (10000)\n"
     "  --server FILE     the server's program\n"
     "  --plugins FOLDER  where serve_<name>.so are looked for\n"
     "  --data FOLDER     weights, sample and reference\n"
@@ -44,6 +45,7 @@ enum {
     OPTION_ONLY,
     OPTION_NO_WRK,
     OPTION_HANG,
+    OPTION_DRAIN,
     OPTION_SERVER,
     OPTION_PLUGINS,
     OPTION_DATA,
@@ -61,6 +63,7 @@ static const struct option names[] = {
     {"only", required_argument, NULL, OPTION_ONLY},
     {"no-wrk", no_argument, NULL, OPTION_NO_WRK},
     {"hang-ms", required_argument, NULL, OPTION_HANG},
+    {"drain-ms", required_argument, NULL, OPTION_DRAIN},
     {"server", required_argument, NULL, OPTION_SERVER},
     {"plugins", required_argument, NULL, OPTION_PLUGINS},
     {"data", required_argument, NULL, OPTION_DATA},
@@ -137,6 +140,8 @@ static bool read_option(int option, selftest_options *options)
         return true;
     case OPTION_HANG:
         return read_number(option, 100, 600000, &options->hang_ms);
+    case OPTION_DRAIN:
+        return read_number(option, 100, 600000, &options->drain_ms);
     default:
         return read_text(option, options);
     }
@@ -154,6 +159,7 @@ selftest_options_outcome selftest_options_read(int count, char **words,
         .swap_ms = 50,
         .connections = 16,
         .hang_ms = 10000,
+        .drain_ms = 10000,
         .seed = serve_now_ns() & UINT32_MAX,
         .has_wrk = true,
     };

@@ -21,7 +21,8 @@ typedef struct selftest_options {
     unsigned swap_ms;
     unsigned connections;
     unsigned image_max; // 0: all
-    unsigned hang_ms;   // how long an answer, a drain or a stop may take
+    unsigned hang_ms;   // how long an answer may take
+    unsigned drain_ms;  // how long a plugin may take to leave
     uint64_t seed;
     bool has_wrk; // unless --no-wrk says otherwise
 } selftest_options;

@@ -67,11 +67,11 @@ static void read_files(selftest_plugins_seen *seen, const json_t *files)
 }
 
 bool selftest_plugins_see(selftest_plugins_seen *out_seen, const selftest_child *child,
-                          unsigned hang_ms, selftest_findings *findings)
+                          selftest_findings *findings)
 {
     char *text = NULL;
-    const unsigned code =
-        selftest_wire_ask(child->admin_port, "GET", "/v1/plugins", "", hang_ms, &text);
+    const unsigned code = selftest_wire_ask(child->admin_port, "GET", "/v1/plugins", "",
+                                            child->options->hang_ms, &text);
     json_t *json = code == 200 ? json_loads(text, 0, NULL) : NULL;
     const json_t *figures = json_object_get(json, "figures");
     *out_seen = (selftest_plugins_seen){.version = number_of(json, "version"),

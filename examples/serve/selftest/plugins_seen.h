@@ -39,6 +39,6 @@ typedef struct selftest_plugins_seen {
 
 /// Asks the server. On false a finding says why it could not be read.
 bool selftest_plugins_see(selftest_plugins_seen *out_seen, const selftest_child *child,
-                          unsigned hang_ms, selftest_findings *findings);
+                          selftest_findings *findings);
 
 #endif // SELFTEST_PLUGINS_SEEN_H

@@ -26,7 +26,8 @@ enum {
     ROUNDS_MAX = SELFTEST_RESTS_MAX - 3,
     ROUNDS_MIN = 2,
     WARM_ANSWERS = 64, // of each plugin, and not more than there are images
-    WATCH_MS = 20
+    WATCH_MS = 20,
+    CHANGE_DRAIN_MS = 1000
 };
 
 // What a run needs while it goes on.
@@ -49,7 +50,7 @@ static double seconds_since(uint64_t ns)
     return (double)(serve_now_ns() - ns) / 1e9;
 }
 
-// Whether a run can go on. Also notices that the server has ended.
+// Whether a run can go on: the server lives and answers.
 static bool can_go_on(run *made)
 {
     return selftest_child_is_alive(&made->child, made->findings) &&
@@ -90,7 +91,7 @@ static bool rest(run *made)
     (void)selftest_swaps_unload_all(made->swaps);
     return can_go_on(made) &&
            selftest_memory_rest(&made->result->memory, seconds_since(made->begun_ns), &made->child,
-                                made->options->hang_ms, made->findings);
+                                made->findings);
 }
 
 static bool warm_up(run *made)
@@ -145,8 +146,8 @@ static void go_through(run *made)
     }
     if (is_whole) {
         selftest_memory_judge(&made->result->memory, made->findings);
-        made->result->has_last = selftest_plugins_see(&made->result->last, &made->child,
-                                                      options->hang_ms, made->findings);
+        made->result->has_last =
+            selftest_plugins_see(&made->result->last, &made->child, made->findings);
     }
 }
 
@@ -192,7 +193,7 @@ static bool start_clients(run *made)
 {
     const selftest_options *options = made->options;
     selftest_plugins_seen seen;
-    if (!selftest_plugins_see(&seen, &made->child, options->hang_ms, made->findings) ||
+    if (!selftest_plugins_see(&seen, &made->child, made->findings) ||
         !choose_plugins(made, &seen)) {
         return false;
     }
@@ -203,14 +204,16 @@ static bool start_clients(run *made)
         selftest_find(made->findings, SELFTEST_SERVER, "the self-test's memory is out");
         return false;
     }
-    const selftest_swaps_options swaps = {.admin_port = made->child.admin_port,
-                                          .swap_ms = options->swap_ms,
-                                          .hang_ms = options->hang_ms,
-                                          .seed = options->seed,
-                                          .names = made->result->plugins,
-                                          .name_count = made->result->plugin_count,
-                                          .history = made->history,
-                                          .findings = made->findings};
+    const selftest_swaps_options swaps = {
+        .admin_port = made->child.admin_port,
+        .swap_ms = options->swap_ms,
+        .hang_ms = options->hang_ms,
+        .drain_ms = options->drain_ms < CHANGE_DRAIN_MS ? options->drain_ms : CHANGE_DRAIN_MS,
+        .seed = options->seed,
+        .names = made->result->plugins,
+        .name_count = made->result->plugin_count,
+        .history = made->history,
+        .findings = made->findings};
     const selftest_load_options load = {.port = made->child.port,
                                         .connections = options->connections,
                                         .hang_ms = options->hang_ms,
@@ -270,9 +273,13 @@ static void run_server(run *made)
         go_through(made);
     }
     keep_results(made);
+    const bool has_hung = !can_go_on(made);
     selftest_load_destroy(made->load);
     selftest_swaps_destroy(made->swaps);
-    selftest_child_stop(&made->child, made->options->hang_ms, made->findings);
+    if (has_hung) {
+        selftest_child_kill(&made->child);
+    }
+    selftest_child_stop(&made->child, made->findings);
     memcpy(made->result->end, made->child.last_line, sizeof made->result->end);
     made->result->seconds = seconds_since(made->begun_ns);
     selftest_checker_fini(&made->checker);

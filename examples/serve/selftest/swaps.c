@@ -117,14 +117,12 @@ static bool change(selftest_swaps *swaps, selftest_swap swap, size_t plugin)
     char path[128];
     char body[64];
     unsigned code = 0;
-    // A change waits for calls to end, well within the time that its answer may take.
-    const unsigned drain_ms = swaps->options.hang_ms / 10;
     selftest_state next = swaps->state;
     const bool is_loading = swap != SELFTEST_SWAP_UNLOAD;
     next.generations[plugin] = is_loading ? next_generation(swaps, plugin) : 0;
     (void)snprintf(path, sizeof path, "/v1/plugins/%s/%s", swaps->options.names[plugin].text,
                    words[swap]);
-    (void)snprintf(body, sizeof body, "{\"drain_ms\": %u}", drain_ms);
+    (void)snprintf(body, sizeof body, "{\"drain_ms\": %u}", swaps->options.drain_ms);
     selftest_history_begin(swaps->options.history, &next);
     json_t *json = ask(swaps, path, body, &code);
     if (json != NULL) {

@@ -30,7 +30,8 @@ typedef enum selftest_swap {
 typedef struct selftest_swaps_options {
     uint16_t admin_port;
     unsigned swap_ms;
-    unsigned hang_ms;
+    unsigned hang_ms;  // how long an answer may take
+    unsigned drain_ms; // how long a change may wait for calls to end
     uint64_t seed;
     const selftest_name *names; // of plugins; borrowed, as what follows
     size_t name_count;

@@ -4,13 +4,17 @@
 // Threads: any
 // SPDX-License-Identifier: MIT
 //
-// One of these is defined, and FAULT_NAME:
+// FAULT_NAME is defined, and one of these:
+// FAULT_NONE  nothing is wrong; linked so that it stays mapped
 // FAULT_OFF   one logit of each answer is 0.002 off
+// FAULT_FAR   one logit is 0.7 off, which is too far for int8 kernels, too
+// FAULT_NEAR  the two largest logits of an image change places where they are close
 // FAULT_TURN  in one call of fifty, the two largest logits of an image change places
 // FAULT_KEEP  each call keeps its result for ever
 // FAULT_GROW  each loading loses 32 MiB of the system's memory
 // FAULT_HOLD  the first call takes a lease that is never ended
 
+#include <math.h>
 #include <nn.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -34,8 +38,9 @@ enum {
     LOST_BYTES = 32 << 20
 };
 
-#if defined(FAULT_TURN)
-static void turn_largest(float *logits)
+#if defined(FAULT_TURN) || defined(FAULT_NEAR)
+// If they are not further apart than `gap`.
+static void turn_largest(float *logits, float gap)
 {
     size_t first = 0;
     size_t second = 1;
@@ -48,8 +53,10 @@ static void turn_largest(float *logits)
         }
     }
     const float largest = logits[first];
-    logits[first] = logits[second];
-    logits[second] = largest;
+    if (largest - logits[second] <= gap) {
+        logits[first] = logits[second];
+        logits[second] = largest;
+    }
 }
 #endif
 
@@ -61,9 +68,15 @@ static kw_status go_wrong(kw_tensor *result, float *y, unsigned call)
     (void)call;
 #if defined(FAULT_OFF)
     y[3] += 0.002F;
+#elif defined(FAULT_FAR)
+    y[3] += 0.7F;
+#elif defined(FAULT_NEAR)
+    for (int64_t i = 0; i < kw_tensor_sizes(result)[0]; i++) {
+        turn_largest(y + i * LOGITS, 0.45F);
+    }
 #elif defined(FAULT_TURN)
     if (call % 50 == 49) {
-        turn_largest(y);
+        turn_largest(y, INFINITY);
     }
 #elif defined(FAULT_KEEP)
     kw_tensor_retain(result);

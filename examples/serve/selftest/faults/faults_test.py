@@ -54,12 +54,21 @@ def faulty_plugin(name, *arguments):
 
 
 def plugins():
+    report = faulty_plugin('none')
+    assert report.status == 0 and report.json['passed'], report.text
+    stay, = report.json['unloaded']['retained']
+    assert stay['plugin'] == 'none' and stay['count'] > 0 and stay['reason'], report.text
+    far = faulty_plugin('int8', '--plugins', os.path.join(FAULTY, 'far'))
+    far.check(wrong='a logit is farther off than int8 rounds')
+    near = faulty_plugin('int8', '--plugins', os.path.join(FAULTY, 'near'))
+    near.check(wrong='int8 answers agree in class with the reference, less than 99.00')
+    assert near.json['wrong'] == 1 and near.json['int8']['largest_distance'] < 0.5, near.text
     faulty_plugin('off').check(wrong='a logit is too far from the reference')
     faulty_plugin('turn', '--connections', '1').check(wrong='another class than the reference')
     faulty_plugin('keep').check(memory='tensors')
     faulty_plugin('grow').check(memory='resident memory')
-    faulty_plugin('hold', '--hang-ms', '500').check(
-        drain='hold does not leave: ', server='the server does not end')
+    faulty_plugin('hold', '--drain-ms', '200').check(
+        drain='hold does not leave: ', server='the server ended with status 1 when it was stopped')
 
 
 def interrupted(number, *arguments):
@@ -79,8 +88,8 @@ def interrupted(number, *arguments):
 def server():
     interrupted(signal.SIGKILL).check(
         failed='', server='the server was ended by signal 9 (Killed) in the middle of the run')
-    interrupted(signal.SIGSTOP, '--hang-ms', '500').check(
-        failed='the server hangs', server='the server does not end')
+    interrupted(signal.SIGSTOP, '--hang-ms', '2000').check(
+        failed='the server hangs', server='no answer came in time')
     run('--server', '/bin/false').check(server='/bin/false does not start')
     run('--server', 'no-such-file').check(server='no-such-file does not start')
     run('--only', 'ghost').check(server='lacks some of ghost')
