@@ -1,6 +1,6 @@
 // Blocked math: convolution and linear in tiles that stay in registers.
 //
-// Layer:   example (C library only)
+// Layer:   example (C library, and the shapes of fashion/math_plain.h and layers.h)
 // Threads: any
 // SPDX-License-Identifier: MIT
 //
@@ -24,15 +24,23 @@ enum {
 typedef struct planes {
     size_t height;
     size_t width;
-    size_t kernel; // elements of the weight for one output channel
 } planes;
+
+// Some output channels of one image.
+typedef struct block {
+    const fashion_conv2d_shape *s;
+    planes from;
+    size_t kernel_size; // elements of the weight for one output channel
+    size_t out_plane;
+    const float *weight;
+    const float *bias; // or NULL
+} block;
 
 static planes describe(const fashion_conv2d_shape *s)
 {
     return (planes){
         .height = s->height + 2 * s->padding,
         .width = s->width + 2 * s->padding + LANES - 1,
-        .kernel = s->in_channels * s->kernel_height * s->kernel_width,
     };
 }
 
@@ -56,58 +64,79 @@ static void copy_image(const fashion_conv2d_shape *s, const planes *to, const fl
     }
 }
 
-// Adds, for `count` output channels, the windows whose corners are at `corner` and to its right.
-// Inline, so that `count` is a constant.
-static inline void add_windows(const fashion_conv2d_shape *s, const planes *from,
-                               const float *corner, const float *weight, size_t count,
+// The functions with a `count` of channels are inline, so that it is a constant in them.
+
+// Adds LANES neighbours of the input times one element of the kernels.
+static inline void add_element(const float *from, const float *weight, size_t stride, size_t count,
                                float sums[CHANNELS][LANES])
 {
-    for (size_t c = 0; c < s->in_channels; c++) {
-        for (size_t p = 0; p < s->kernel_height; p++) {
-            const float *row = corner + (c * from->height + p) * from->width;
-            for (size_t q = 0; q < s->kernel_width; q++, weight++) {
-                for (size_t k = 0; k < count; k++) {
-                    const float factor = weight[k * from->kernel];
-                    for (size_t lane = 0; lane < LANES; lane++) {
-                        sums[k][lane] += factor * row[q + lane];
-                    }
-                }
-            }
+    for (size_t k = 0; k < count; k++) {
+        const float factor = weight[k * stride];
+        for (size_t lane = 0; lane < LANES; lane++) {
+            sums[k][lane] += factor * from[lane];
         }
     }
 }
 
-// One tile: `count` output channels of the planes at `y`, from (i, j) on.
-static inline void run_tile(const fashion_conv2d_shape *s, const planes *from, const float *corner,
-                            const float *weight, const float *bias, size_t count, size_t lanes,
+// Computes one tile of the planes at `y`: the windows whose corners are at `corner` and to its
+// right. `lanes` of it are inside the planes.
+static inline void run_tile(const block *b, const float *corner, size_t count, size_t lanes,
                             float *y)
 {
-    const size_t out_plane = fashion_conv2d_out_height(s) * fashion_conv2d_out_width(s);
+    const fashion_conv2d_shape *s = b->s;
+    const float *weight = b->weight;
     float sums[CHANNELS][LANES];
     for (size_t k = 0; k < count; k++) {
         for (size_t lane = 0; lane < LANES; lane++) {
-            sums[k][lane] = bias != NULL ? bias[k] : 0;
+            sums[k][lane] = b->bias != NULL ? b->bias[k] : 0;
         }
     }
-    add_windows(s, from, corner, weight, count, sums);
+    for (size_t c = 0; c < s->in_channels; c++) {
+        for (size_t p = 0; p < s->kernel_height; p++) {
+            const float *row = corner + (c * b->from.height + p) * b->from.width;
+            for (size_t q = 0; q < s->kernel_width; q++) {
+                add_element(row + q, weight++, b->kernel_size, count, sums);
+            }
+        }
+    }
     for (size_t k = 0; k < count; k++) {
-        memcpy(y + k * out_plane, sums[k], lanes * sizeof *y);
+        memcpy(y + k * b->out_plane, sums[k], lanes * sizeof *y);
     }
 }
 
-// `count` output channels of one image.
-static inline void run_channels(const fashion_conv2d_shape *s, const planes *from,
-                                const float *image, const float *weight, const float *bias,
-                                size_t count, float *y)
+static inline void run_channels(const block *b, const float *image, size_t count, float *y)
 {
-    const size_t out_height = fashion_conv2d_out_height(s);
-    const size_t out_width = fashion_conv2d_out_width(s);
+    const size_t out_height = fashion_conv2d_out_height(b->s);
+    const size_t out_width = fashion_conv2d_out_width(b->s);
     for (size_t i = 0; i < out_height; i++) {
         for (size_t j = 0; j < out_width; j += LANES) {
             const size_t left = out_width - j;
-            run_tile(s, from, image + i * from->width + j, weight, bias, count,
-                     left < LANES ? left : LANES, y + i * out_width + j);
+            run_tile(b, image + i * b->from.width + j, count, left < LANES ? left : LANES,
+                     y + i * out_width + j);
         }
+    }
+}
+
+// `image` is the copy.
+static void run_image(const fashion_conv2d_shape *s, const float *image, const float *weight,
+                      const float *bias, float *y)
+{
+    block b = {
+        .s = s,
+        .from = describe(s),
+        .kernel_size = s->in_channels * s->kernel_height * s->kernel_width,
+        .out_plane = fashion_conv2d_out_height(s) * fashion_conv2d_out_width(s),
+    };
+    for (size_t o = 0; o < s->out_channels;) {
+        const bool is_whole = s->out_channels - o >= CHANNELS;
+        b.weight = weight + o * b.kernel_size;
+        b.bias = bias != NULL ? bias + o : NULL;
+        if (is_whole) {
+            run_channels(&b, image, CHANNELS, y + o * b.out_plane);
+        } else {
+            run_channels(&b, image, 1, y + o * b.out_plane);
+        }
+        o += is_whole ? CHANNELS : 1;
     }
 }
 
@@ -118,18 +147,7 @@ void blocked_conv2d(const fashion_conv2d_shape *s, const float *x, const float *
     const size_t out_plane = fashion_conv2d_out_height(s) * fashion_conv2d_out_width(s);
     for (size_t n = 0; n < s->batch; n++) {
         copy_image(s, &to, x + n * s->in_channels * s->height * s->width, scratch);
-        for (size_t o = 0; o < s->out_channels;) {
-            const float *kernels = weight + o * to.kernel;
-            const float *biases = bias != NULL ? bias + o : NULL;
-            float *planes_out = y + (n * s->out_channels + o) * out_plane;
-            if (s->out_channels - o >= CHANNELS) {
-                run_channels(s, &to, scratch, kernels, biases, CHANNELS, planes_out);
-                o += CHANNELS;
-            } else {
-                run_channels(s, &to, scratch, kernels, biases, 1, planes_out);
-                o++;
-            }
-        }
+        run_image(s, scratch, weight, bias, y + n * s->out_channels * out_plane);
     }
 }
 
@@ -150,13 +168,13 @@ static float dot(size_t count, const float *a, const float *b)
            ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
-void blocked_linear(size_t rows, size_t columns, size_t out_columns, const float *x,
-                    const float *weight, const float *bias, float *y)
+void blocked_linear(const serve_linear_shape *s, const float *x, const float *weight,
+                    const float *bias, float *y)
 {
-    for (size_t i = 0; i < rows; i++) {
-        for (size_t j = 0; j < out_columns; j++) {
-            const float sum = dot(columns, x + i * columns, weight + j * columns);
-            y[i * out_columns + j] = bias != NULL ? sum + bias[j] : sum;
+    for (size_t i = 0; i < s->rows; i++) {
+        for (size_t j = 0; j < s->out_columns; j++) {
+            const float sum = dot(s->columns, x + i * s->columns, weight + j * s->columns);
+            *y++ = bias != NULL ? sum + bias[j] : sum;
         }
     }
 }

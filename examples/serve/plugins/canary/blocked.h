@@ -1,6 +1,6 @@
 // Blocked math: convolution and linear in tiles that stay in registers.
 //
-// Layer:   example (C library only)
+// Layer:   example (C library, and the shapes of fashion/math_plain.h and layers.h)
 // Threads: any; scratch belongs to the caller
 // SPDX-License-Identifier: MIT
 //
@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "layers.h"
+
 /// Sets how many floats of scratch a convolution needs; false: more than can be counted.
 bool blocked_conv2d_scratch_count(const fashion_conv2d_shape *shape, size_t *out_count);
 
@@ -22,7 +24,7 @@ void blocked_conv2d(const fashion_conv2d_shape *shape, const float *x, const flo
 
 /// x [rows, columns], weight [out columns, columns], bias [out columns] or NULL,
 /// y [rows, out columns].
-void blocked_linear(size_t rows, size_t columns, size_t out_columns, const float *x,
-                    const float *weight, const float *bias, float *y);
+void blocked_linear(const serve_linear_shape *shape, const float *x, const float *weight,
+                    const float *bias, float *y);
 
 #endif // SERVE_CANARY_BLOCKED_H

@@ -91,8 +91,8 @@ static kw_status linear(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_
     float *y = NULL;
     status = serve_result_create(2, sizes, out_0, &y);
     if (status == KW_OK) {
-        blocked_linear(shape.rows, shape.columns, shape.out_columns, serve_tensor_values(x),
-                       serve_tensor_values(weight), serve_tensor_values(bias), y);
+        blocked_linear(&shape, serve_tensor_values(x), serve_tensor_values(weight),
+                       serve_tensor_values(bias), y);
     }
     return status;
 }

@@ -15,7 +15,7 @@
 
 #include "batch.h"
 
-void answers_begin(test_answers *answers, test_host *host)
+void test_answers_begin(test_answers *answers, test_host *host)
 {
     *answers = (test_answers){.host = host};
     answers->jobs = calloc(SERVE_BATCH_MAX, sizeof *answers->jobs);
@@ -25,13 +25,13 @@ void answers_begin(test_answers *answers, test_host *host)
     }
 }
 
-void answers_end(test_answers *answers)
+void test_answers_end(test_answers *answers)
 {
     (void)!kw_call_context_set(NULL, NULL);
     free(answers->jobs);
 }
 
-void answers_forget(test_answers *answers)
+void test_answers_forget(test_answers *answers)
 {
     answers->distance = 0;
 }
@@ -43,7 +43,7 @@ static bool is_of(const char *label, const char *plugin)
     return strncmp(label, plugin, length) == 0 && label[length] == '@';
 }
 
-bool answers_are_of(const test_answers *answers, const char *plugin)
+bool test_answers_are_of(const test_answers *answers, const char *plugin)
 {
     for (size_t i = 0; i < SERVE_OP_COUNT; i++) {
         if (is_of(answers->names[i], plugin)) {
@@ -60,7 +60,7 @@ static bool is_inexact(const test_answers *answers, const serve_job *job)
         char name[SERVE_LABEL_BYTES];
         (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(job->served[i], "@"),
                        job->served[i]);
-        if (host_is_listed(answers->host->options.inexact, name)) {
+        if (test_host_is_listed(answers->host->options.inexact, name)) {
             return true;
         }
     }
@@ -93,7 +93,7 @@ static void check_inexact(test_host *host, fashion_verdict verdict, float distan
     }
     if (verdict == FASHION_VERDICT_NOT_FINITE || verdict == FASHION_VERDICT_NO_ROW ||
         (double)distance > host->options.logit_distance) {
-        host_fail(host, "%s: image %zu is %g from the reference", what, image, (double)distance);
+        test_fail(host, "%s: image %zu is %g from the reference", what, image, (double)distance);
     }
 }
 
@@ -101,12 +101,12 @@ static void check(test_answers *answers, const serve_job *job, size_t image, con
 {
     test_host *host = answers->host;
     if (job->status != KW_OK) {
-        host_fail(host, "%s: image %zu has no answer: %s", what, image, job->error);
+        test_fail(host, "%s: image %zu has no answer: %s", what, image, job->error);
         return;
     }
     float logits[FASHION_CLASSES];
     for (size_t i = 0; i < FASHION_CLASSES; i++) {
-        logits[i] = job->logits[i] / host_logit_scale(host);
+        logits[i] = job->logits[i] / test_host_logit_scale(host);
     }
     float distance = 0;
     const fashion_verdict verdict =
@@ -114,13 +114,13 @@ static void check(test_answers *answers, const serve_job *job, size_t image, con
     if (is_inexact(answers, job)) {
         check_inexact(host, verdict, distance, image, what);
     } else if (verdict != FASHION_VERDICT_RIGHT) {
-        host_fail(host, "%s: image %zu: %s (by %g; %s, %s)", what, image,
+        test_fail(host, "%s: image %zu: %s (by %g; %s, %s)", what, image,
                   fashion_verdict_text(verdict), (double)distance, job->served[SERVE_OP_CONV2D],
                   job->served[SERVE_OP_LINEAR]);
     }
     answers->distance = fmaxf(answers->distance, distance);
     if (!are_probabilities(job)) {
-        host_fail(host, "%s: image %zu: probabilities are not the softmax of the logits", what,
+        test_fail(host, "%s: image %zu: probabilities are not the softmax of the logits", what,
                   image);
     }
 }
@@ -145,8 +145,8 @@ static void run_batch(test_answers *answers, serve_lane lane, size_t first, size
     atomic_fetch_add(&host->batch_count, 1);
 }
 
-void answers_run(test_answers *answers, serve_lane lane, size_t first, size_t count, size_t batch,
-                 const char *what)
+void test_answers_run(test_answers *answers, serve_lane lane, size_t first, size_t count,
+                      size_t batch, const char *what)
 {
     for (size_t done = 0; done < count; done += batch) {
         const size_t left = count - done;

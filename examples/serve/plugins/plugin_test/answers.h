@@ -14,22 +14,22 @@ typedef struct test_answers {
     test_host *host;
     serve_served served; // the thread's context
     serve_job *jobs;     // SERVE_BATCH_MAX of them
-    // Over all runs since the last answers_forget().
+    // Over all runs since the last test_answers_forget().
     float distance;                                // the largest of a logit
     char names[SERVE_OP_COUNT][SERVE_LABEL_BYTES]; // what served the last answer
 } test_answers;
 
 /// Makes the thread one that answers. Exits where there is no memory.
-void answers_begin(test_answers *answers, test_host *host);
-void answers_end(test_answers *answers);
-void answers_forget(test_answers *answers);
+void test_answers_begin(test_answers *answers, test_host *host);
+void test_answers_end(test_answers *answers);
+void test_answers_forget(test_answers *answers);
 
 /// Runs images from `first` on, `count` of them, in batches of `batch`. Failures are noted, with
 /// `what` in the sentence.
-void answers_run(test_answers *answers, serve_lane lane, size_t first, size_t count, size_t batch,
-                 const char *what);
+void test_answers_run(test_answers *answers, serve_lane lane, size_t first, size_t count,
+                      size_t batch, const char *what);
 
 /// Whether a plugin served an operator in the last answer.
-bool answers_are_of(const test_answers *answers, const char *plugin);
+bool test_answers_are_of(const test_answers *answers, const char *plugin);
 
 #endif // PLUGIN_TEST_ANSWERS_H

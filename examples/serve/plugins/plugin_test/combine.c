@@ -64,13 +64,13 @@ static void run_lane(test_answers *answers, const load_order *order, serve_lane 
     test_host *host = answers->host;
     char what[512];
     write_order(order, lane == SERVE_LANE_CANARY ? " with the canary's include set" : note, what);
-    answers_run(answers, lane, 0, images, BATCH, what);
+    test_answers_run(answers, lane, 0, images, BATCH, what);
     const char *last = last_of(order, lane);
-    if (last != NULL && !answers_are_of(answers, last)) {
-        host_fail(host, "%s: %s serves no operator", what, last);
+    if (last != NULL && !test_answers_are_of(answers, last)) {
+        test_fail(host, "%s: %s serves no operator", what, last);
     }
-    if (lane == SERVE_LANE_PLAIN && answers_are_of(answers, canary)) {
-        host_fail(host, "%s: the canary serves who has not asked for it", what);
+    if (lane == SERVE_LANE_PLAIN && test_answers_are_of(answers, canary)) {
+        test_fail(host, "%s: the canary serves who has not asked for it", what);
     }
 }
 
@@ -88,16 +88,16 @@ static void run_operators(test_host *host, const load_order *order)
     char loaded[512];
     bool is_exact = true;
     for (size_t i = 0; i < order->count; i++) {
-        is_exact = is_exact && !host_is_listed(host->options.inexact, order->names[i]);
+        is_exact = is_exact && !test_host_is_listed(host->options.inexact, order->names[i]);
     }
     write_order(order, "", loaded);
-    operators_check(host, loaded, is_exact, order->has_canary);
+    test_operators_check(host, loaded, is_exact, order->has_canary);
 }
 
 static size_t load(test_host *host, const load_order *order)
 {
     size_t loaded = 0;
-    while (loaded < order->count && host_load(host, order->names[loaded])) {
+    while (loaded < order->count && test_host_load(host, order->names[loaded])) {
         loaded++;
     }
     return loaded;
@@ -108,7 +108,7 @@ static size_t load(test_host *host, const load_order *order)
 static void unload(test_answers *answers, const load_order *order, size_t loaded)
 {
     for (size_t i = 0; i < loaded; i++) {
-        host_unload(answers->host, order->names[i]);
+        test_host_unload(answers->host, order->names[i]);
         load_order rest = {.count = 0};
         for (size_t j = i + 1; j < loaded; j++) {
             add(&rest, order->names[j]);
@@ -129,28 +129,28 @@ static void combine(test_answers *answers, const load_order *order, size_t image
     unload(answers, order, loaded);
 }
 
-void combine_alone(test_host *host)
+void test_combine_alone(test_host *host)
 {
     test_answers answers;
-    answers_begin(&answers, host);
+    test_answers_begin(&answers, host);
     for (size_t i = 0; i < host->name_count; i++) {
         load_order order = {.count = 0};
         add(&order, host->names[i]);
-        answers_forget(&answers);
+        test_answers_forget(&answers);
         if (load(host, &order) != 1) {
             continue;
         }
         run_lanes(&answers, &order, host->options.image_count, "");
-        for (size_t set = 1; set <= 2 * HOST_WEIGHT_SETS; set++) {
-            host_change_weights(host, set % HOST_WEIGHT_SETS);
+        for (size_t set = 1; set <= (size_t)2 * HOST_WEIGHT_SETS; set++) {
+            test_host_change_weights(host, set % HOST_WEIGHT_SETS);
             run_lanes(&answers, &order, 2, " after a change of weights");
         }
         run_operators(host, &order);
         (void)printf("%s: %zu images, logits within %g\n", host->names[i],
                      host->options.image_count, (double)answers.distance);
-        host_unload(host, host->names[i]);
+        test_host_unload(host, host->names[i]);
     }
-    answers_end(&answers);
+    test_answers_end(&answers);
 }
 
 // Numbers that are the same for the same seed.
@@ -183,7 +183,7 @@ static void combine_pairs(test_answers *answers)
     }
 }
 
-void combine_all(test_host *host)
+void test_combine_all(test_host *host)
 {
     enum {
         SHUFFLES = 2
@@ -191,7 +191,7 @@ void combine_all(test_host *host)
     unsigned long long state = host->options.seed;
     const size_t images = host->options.pair_count;
     test_answers answers;
-    answers_begin(&answers, host);
+    test_answers_begin(&answers, host);
     if (images > 0) {
         combine_pairs(&answers);
     }
@@ -205,5 +205,5 @@ void combine_all(test_host *host)
         }
         combine(&answers, &all, images > 0 ? images : 1);
     }
-    answers_end(&answers);
+    test_answers_end(&answers);
 }

@@ -10,9 +10,9 @@
 #include "host.h"
 
 /// Each plugin alone: images, operators with odd arguments, and weights that change.
-void combine_alone(test_host *host);
+void test_combine_alone(test_host *host);
 
 /// Each ordered pair, and all at once in several orders.
-void combine_all(test_host *host);
+void test_combine_all(test_host *host);
 
 #endif // PLUGIN_TEST_COMBINE_H

@@ -22,7 +22,7 @@ enum {
     FAILURES_PRINTED = 12
 };
 
-void host_fail(test_host *host, const char *format, ...)
+void test_fail(test_host *host, const char *format, ...)
 {
     if (atomic_fetch_add(&host->failure_count, 1) >= FAILURES_PRINTED) {
         return;
@@ -46,7 +46,7 @@ static void must(bool condition, const char *sentence)
     }
 }
 
-bool host_is_listed(const char *names, const char *name)
+bool test_host_is_listed(const char *names, const char *name)
 {
     const size_t length = strlen(name);
     for (const char *at = names; *at != '\0'; at += strspn(at, ",")) {
@@ -67,8 +67,8 @@ static int compare_names(const void *a, const void *b)
 static bool is_wanted(const test_host *host, const char *name)
 {
     const char *only = host->options.only;
-    return (only[0] == '\0' || host_is_listed(only, name)) &&
-           !host_is_listed(host->options.without, name);
+    return (only[0] == '\0' || test_host_is_listed(only, name)) &&
+           !test_host_is_listed(host->options.without, name);
 }
 
 static void find_plugins(test_host *host)
@@ -115,7 +115,7 @@ static void scale_weights(fashion_weights *weights)
     }
 }
 
-float host_logit_scale(const test_host *host)
+float test_host_logit_scale(const test_host *host)
 {
     return host->weight_set == 0 ? 1 : 2;
 }
@@ -128,9 +128,9 @@ static void load_files(test_host *host)
     fashion_error err = {""};
     (void)snprintf(weights, sizeof weights, "%s/weights.bin", folder);
     (void)snprintf(reference, sizeof reference, "%s/reference-10k.bin", folder);
-    // The folder of the installed package is named only where the whole set is wanted.
+    // The whole set needs an installed package.
     must(host->options.image_count > 512
-             ? fashion_dataset_load_package(NULL, &host->dataset, &err)
+             ? fashion_dataset_load_package(FASHION_PACKAGE_DIR, &host->dataset, &err)
              : fashion_dataset_load_sample(folder, &host->dataset, &err),
          err.text);
     must(fashion_reference_load(reference, host->dataset.count, &host->reference, &err), err.text);
@@ -162,7 +162,7 @@ static void start_registry(test_host *host)
     must(serve_builtin_create(host->dispatcher, &host->builtin, &err) == KW_OK, err.text);
 }
 
-void host_start(test_host *host, const test_options *options)
+void test_host_start(test_host *host, const test_options *options)
 {
     kw_error err = KW_ERROR_INIT;
     host->options = *options;
@@ -179,19 +179,19 @@ void host_start(test_host *host, const test_options *options)
     must(kw_thread_attach() == KW_OK, "the thread could not be attached");
 }
 
-void host_stop(test_host *host)
+void test_host_stop(test_host *host)
 {
     kw_error err = KW_ERROR_INIT;
     if (serve_plugins_fini(&host->plugins, host->options.drain_ns, &err) != KW_OK ||
         serve_watch_stop(&host->watch, &err) != KW_OK) {
-        host_fail(host, "%s", err.text);
+        test_fail(host, "%s", err.text);
         return; // what is held is left alone
     }
     serve_network_fini(&host->network);
     if (serve_builtin_destroy(host->builtin, &err) != KW_OK ||
         kw_dispatcher_unlisten(host->dispatcher, host->listener) != KW_OK ||
         kw_dispatcher_destroy(host->dispatcher, &err) != KW_OK) {
-        host_fail(host, "%s", err.text);
+        test_fail(host, "%s", err.text);
     }
     serve_origins_fini(&host->origins);
     fashion_dataset_fini(&host->dataset);
@@ -201,8 +201,8 @@ void host_stop(test_host *host)
     }
 }
 
-bool host_change(test_host *host, serve_change change, const char *name,
-                 char out_why[HOST_WHY_BYTES])
+bool test_host_change(test_host *host, serve_change change, const char *name,
+                      char out_why[HOST_WHY_BYTES])
 {
     const serve_answer answer =
         serve_plugins_change(&host->plugins, change, name, NULL, host->options.drain_ns);
@@ -217,12 +217,12 @@ bool host_change(test_host *host, serve_change change, const char *name,
     return answer.code == 200;
 }
 
-bool host_load(test_host *host, const char *name)
+bool test_host_load(test_host *host, const char *name)
 {
     char why[HOST_WHY_BYTES];
-    const bool is_loaded = host_change(host, SERVE_CHANGE_LOAD, name, why);
+    const bool is_loaded = test_host_change(host, SERVE_CHANGE_LOAD, name, why);
     if (!is_loaded) {
-        host_fail(host, "%s does not load: %s", name, why);
+        test_fail(host, "%s does not load: %s", name, why);
     }
     return is_loaded;
 }
@@ -240,27 +240,27 @@ static void look_at(const kw_plugin_info *info, void *context)
         return;
     }
     if (info->state != KW_PLUGIN_RETAINED) {
-        host_fail(wanted->host, "%s was unloaded and is %s: %s", info->name,
+        test_fail(wanted->host, "%s was unloaded and is %s: %s", info->name,
                   kw_plugin_state_name(info->state), info->held_by);
     } else {
         (void)printf("%s stays mapped: %s\n", info->name, info->retained);
     }
 }
 
-void host_unload(test_host *host, const char *name)
+void test_host_unload(test_host *host, const char *name)
 {
     char why[HOST_WHY_BYTES];
     search wanted = {host, name};
     kw_error err = KW_ERROR_INIT;
-    if (!host_change(host, SERVE_CHANGE_UNLOAD, name, why)) {
-        host_fail(host, "%s does not drain: %s", name, why);
+    if (!test_host_change(host, SERVE_CHANGE_UNLOAD, name, why)) {
+        test_fail(host, "%s does not drain: %s", name, why);
     } else if (kw_plugin_reap(host->options.drain_ns, &err) != KW_OK ||
                kw_plugin_list(look_at, &wanted, &err) != KW_OK) {
-        host_fail(host, "%s", err.text);
+        test_fail(host, "%s", err.text);
     }
 }
 
-void host_change_weights(test_host *host, size_t weight_set)
+void test_host_change_weights(test_host *host, size_t weight_set)
 {
     kw_error err = KW_ERROR_INIT;
     host->weight_set = weight_set;

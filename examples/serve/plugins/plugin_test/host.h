@@ -71,31 +71,31 @@ typedef struct test_host {
 } test_host;
 
 /// Notes a failure with a sentence; the first ones are printed.
-void host_fail(test_host *host, const char *format, ...) KW_PRINTF(2, 3);
+void test_fail(test_host *host, const char *format, ...) KW_PRINTF(2, 3);
 
 /// Starts everything, or exits with a sentence: the test cannot be made then.
-void host_start(test_host *host, const test_options *options);
+void test_host_start(test_host *host, const test_options *options);
 
 /// Ends everything; whatever does not end is a failure.
-void host_stop(test_host *host);
+void test_host_stop(test_host *host);
 
 /// Makes a change of a plugin. Returns whether it was made; else `out_why`, if not NULL, has a
 /// sentence.
-bool host_change(test_host *host, serve_change change, const char *name,
-                 char out_why[HOST_WHY_BYTES]);
+bool test_host_change(test_host *host, serve_change change, const char *name,
+                      char out_why[HOST_WHY_BYTES]);
 
 /// Loads, or unloads and expects that nothing of it is left in memory; failures are noted.
-bool host_load(test_host *host, const char *name);
-void host_unload(test_host *host, const char *name);
+bool test_host_load(test_host *host, const char *name);
+void test_host_unload(test_host *host, const char *name);
 
 /// Gives the network other weights, which are new tensors. Answers are the same, but all logits
 /// twice as large with the second set: see Note [Two sets of weights].
-void host_change_weights(test_host *host, size_t weight_set);
+void test_host_change_weights(test_host *host, size_t weight_set);
 
 /// What the logits of the set are, as a multiple of the reference's.
-float host_logit_scale(const test_host *host);
+float test_host_logit_scale(const test_host *host);
 
 /// Whether a name is in a list of names between commas.
-bool host_is_listed(const char *names, const char *name);
+bool test_host_is_listed(const char *names, const char *name);
 
 #endif // PLUGIN_TEST_HOST_H

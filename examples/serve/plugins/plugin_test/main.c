@@ -113,18 +113,18 @@ static void check_agreement(test_host *host)
     (void)printf("inexact answers: %llu of %llu have the reference's class, %.4f\n", agreeing, all,
                  share);
     if ((double)(all - agreeing) > allowed) {
-        host_fail(host, "more than %g have another one", allowed);
+        test_fail(host, "more than %g have another one", allowed);
     }
 }
 
 static void run_mode(test_host *host, const char *mode)
 {
     if (strcmp(mode, "alone") == 0) {
-        combine_alone(host);
+        test_combine_alone(host);
     } else if (strcmp(mode, "together") == 0) {
-        combine_all(host);
+        test_combine_all(host);
     } else {
-        swap_rounds(host);
+        test_swap_rounds(host);
     }
 }
 
@@ -146,14 +146,14 @@ int main(int argc, char **argv)
         (void)fputs("a mode, --plugins and --data are needed; see main.c\n", stderr);
         return 2;
     }
-    host_start(&host, &options);
+    test_host_start(&host, &options);
     for (int i = optind; i < argc; i++) {
         run_mode(&host, argv[i]);
     }
     check_agreement(&host);
     (void)printf("%zu plugins, %llu answers, seed %llu\n", host.name_count,
                  (unsigned long long)atomic_load(&host.answer_count), options.seed);
-    host_stop(&host);
+    test_host_stop(&host);
     const unsigned failures = atomic_load(&host.failure_count);
     if (failures > 0) {
         (void)printf("%u failures\n", failures);

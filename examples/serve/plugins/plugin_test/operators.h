@@ -13,6 +13,6 @@
 /// cannot take, with a sentence; it may not answer anything else. `loaded` says in sentences which
 /// plugins are loaded, `is_exact` that none of them is inexact, and `with_canary` that everything
 /// is called with the canary's include set, too.
-void operators_check(test_host *host, const char *loaded, bool is_exact, bool with_canary);
+void test_operators_check(test_host *host, const char *loaded, bool is_exact, bool with_canary);
 
 #endif // PLUGIN_TEST_OPERATORS_H

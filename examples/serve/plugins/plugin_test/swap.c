@@ -47,14 +47,14 @@ static void *answer(void *argument)
     swap_round *round = argument;
     unsigned state = round->index;
     test_answers answers;
-    answers_begin(&answers, round->host);
+    test_answers_begin(&answers, round->host);
     while (!atomic_load(&round->is_over)) {
         const serve_lane lane = random_next(&state) % SERVE_LANE_COUNT;
         const size_t count = 1 + random_next(&state) % BATCH_MAX;
-        answers_run(&answers, lane, random_next(&state) % round->host->dataset.count, count, count,
-                    "while plugins change");
+        test_answers_run(&answers, lane, random_next(&state) % round->host->dataset.count, count,
+                         count, "while plugins change");
     }
-    answers_end(&answers);
+    test_answers_end(&answers);
     return NULL;
 }
 
@@ -82,8 +82,8 @@ static void must_change(swap_changer *changer, serve_change change, size_t index
     char why[HOST_WHY_BYTES];
     const char *name = changer->host->names[index];
     static const char *const verbs[] = {"loaded", "replaced", "rolled back", "unloaded"};
-    if (!host_change(changer->host, change, name, why)) {
-        host_fail(changer->host, "%s cannot be %s: %s", name, verbs[change], why);
+    if (!test_host_change(changer->host, change, name, why)) {
+        test_fail(changer->host, "%s cannot be %s: %s", name, verbs[change], why);
     }
     changer->counts[change]++;
 }
@@ -142,7 +142,7 @@ static void make_round(swap_changer *changer)
     }
     for (size_t i = 0; i < host->name_count; i++) {
         if (changer->is_loaded[i]) {
-            host_unload(host, host->names[i]);
+            test_host_unload(host, host->names[i]);
             changer->is_loaded[i] = false;
         }
     }
@@ -166,13 +166,17 @@ typedef struct swap_memory {
 
 static size_t resident_kib(void)
 {
+    char line[128] = "";
     FILE *file = fopen("/proc/self/statm", "re");
-    unsigned long pages = 0;
+    if (file == NULL || fgets(line, sizeof line, file) == NULL) {
+        line[0] = '\0';
+    }
     if (file != NULL) {
-        (void)!fscanf(file, "%*u %lu", &pages);
         (void)fclose(file);
     }
-    return pages * 4;
+    char *second = line; // in pages of 4 KiB
+    (void)strtoull(line, &second, 10);
+    return (size_t)strtoull(second, NULL, 10) * 4;
 }
 
 static swap_memory measure(test_host *host)
@@ -185,7 +189,7 @@ static swap_memory measure(test_host *host)
     kw_tensor_statistics_get(&tensors);
     kw_plugin_statistics_get(&plugins);
     if (plugins.serving_count != 0 || plugins.leaving_count != 0) {
-        host_fail(host, "%llu plugins serve and %llu are leaving after all were unloaded",
+        test_fail(host, "%llu plugins serve and %llu are leaving after all were unloaded",
                   (unsigned long long)plugins.serving_count,
                   (unsigned long long)plugins.leaving_count);
     }
@@ -205,7 +209,7 @@ static swap_memory measure(test_host *host)
 static void need_equal(test_host *host, const char *what, uint64_t before, uint64_t after)
 {
     if (before != after) {
-        host_fail(host, "%s: %llu after the first round, %llu after the last", what,
+        test_fail(host, "%s: %llu after the first round, %llu after the last", what,
                   (unsigned long long)before, (unsigned long long)after);
     }
 }
@@ -219,7 +223,7 @@ static void compare(test_host *host, const swap_memory *first, const swap_memory
     need_equal(host, "storages", first->storages, last->storages);
     need_equal(host, "bytes of tensors", first->storage_bytes, last->storage_bytes);
     if (last->heap_bytes > first->heap_bytes + HEAP_BYTES_MAX) {
-        host_fail(host, "the heap has grown from %zu bytes to %zu", first->heap_bytes,
+        test_fail(host, "the heap has grown from %zu bytes to %zu", first->heap_bytes,
                   last->heap_bytes);
     }
     (void)printf("memory: library %llu, tensors %llu; heap %zu to %zu bytes; resident %zu to %zu "
@@ -228,7 +232,7 @@ static void compare(test_host *host, const swap_memory *first, const swap_memory
                  first->heap_bytes, last->heap_bytes, first->resident_kib, last->resident_kib);
 }
 
-void swap_rounds(test_host *host)
+void test_swap_rounds(test_host *host)
 {
     swap_changer changer = {.host = host, .state = (unsigned)host->options.seed};
     swap_memory first = {.kernels = 0};

@@ -11,6 +11,6 @@
 
 /// Makes the rounds. Between them nothing is loaded and nobody calls, and memory is what it was
 /// after the rounds before.
-void swap_rounds(test_host *host);
+void test_swap_rounds(test_host *host);
 
 #endif // PLUGIN_TEST_SWAP_H

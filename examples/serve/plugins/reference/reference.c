@@ -95,8 +95,8 @@ static kw_status linear(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_
     float *y = NULL;
     status = serve_result_create(2, sizes, out_0, &y);
     if (status == KW_OK) {
-        reference_linear(shape.rows, shape.columns, shape.out_columns, serve_tensor_values(x),
-                         serve_tensor_values(weight), serve_tensor_values(bias), y);
+        reference_linear(&shape, serve_tensor_values(x), serve_tensor_values(weight),
+                         serve_tensor_values(bias), y);
     }
     return status;
 }

@@ -1,6 +1,6 @@
 // Reference math: the five operators as their definitions read, summed in double.
 //
-// Layer:   example (C library only)
+// Layer:   example (C library, and the shapes of fashion/math_plain.h and layers.h)
 // Threads: any; pure functions without state
 // SPDX-License-Identifier: MIT
 //
@@ -11,6 +11,8 @@
 
 #include <fashion/math_plain.h>
 #include <stddef.h>
+
+#include "layers.h"
 
 /// x [N, C, H, W], weight [O, C, P, Q], bias [O] or NULL, y [N, O, out height, out width].
 void reference_conv2d(const fashion_conv2d_shape *shape, const float *x, const float *weight,
@@ -24,8 +26,8 @@ void reference_max_pool2d(const fashion_pool2d_shape *shape, const float *x, flo
 
 /// x [rows, columns], weight [out columns, columns], bias [out columns] or NULL,
 /// y [rows, out columns].
-void reference_linear(size_t rows, size_t columns, size_t out_columns, const float *x,
-                      const float *weight, const float *bias, float *y);
+void reference_linear(const serve_linear_shape *shape, const float *x, const float *weight,
+                      const float *bias, float *y);
 
 /// Each row of x [rows, columns] as exp(x) over its sum.
 void reference_softmax(size_t rows, size_t columns, const float *x, float *y);
