@@ -19,7 +19,8 @@ static bool is_for_us(kw_keyset keys, const kw_tensor *x)
 {
     return kw_keyset_highest_backend(keys) == KW_BACKEND_CPU && xnnpack_is_tagged(x) &&
            kw_tensor_dim(x) == 4 && kw_tensor_dtype(x) == KW_DTYPE_FLOAT32 &&
-           kw_tensor_is_on(x, KW_DEVICE_CPU) && kw_tensor_numel(x) != 0;
+           kw_tensor_is_on(x, KW_DEVICE_CPU) && !kw_tensor_is_symbolic(x) &&
+           kw_tensor_storage(x) != NULL && kw_tensor_numel(x) != 0;
 }
 
 // Takes the tag off a tensor, for what is below it; NULL, and what has no tag, is only retained.
@@ -32,6 +33,19 @@ static kw_status untag(kw_tensor *tensor, kw_tensor **out_tensor)
     }
     const kw_status status = xnnpack_float_check(tensor, "a tensor in the layout of xnnpack");
     return status == KW_OK ? xnnpack_plain_of(tensor, out_tensor) : status;
+}
+
+// Ends a kernel: gives its result to the caller if it was made, and back what it was made of.
+static kw_status finish(kw_status status, kw_tensor *take_source, kw_tensor *take_result,
+                        kw_tensor **out_0)
+{
+    kw_tensor_release(take_source);
+    if (status != KW_OK) {
+        kw_tensor_release(take_result);
+        return status;
+    }
+    *out_0 = take_result;
+    return KW_OK;
 }
 
 // conv2d
@@ -54,13 +68,7 @@ static kw_status compute_conv2d(const fashion_conv2d_shape *shape, kw_tensor *x,
             status = xnnpack_conv2d(image, weight, bias, (int64_t)shape->padding, y);
         }
     }
-    kw_tensor_release(image);
-    if (status != KW_OK) {
-        kw_tensor_release(result);
-        return status;
-    }
-    *out_0 = result;
-    return KW_OK;
+    return finish(status, image, result, out_0);
 }
 
 // NOLINTNEXTLINE(readability-function-size): the schema says how many parameters there are
@@ -132,13 +140,7 @@ static kw_status relu_tagged(const kw_kernel *self, kw_keyset keys, kw_tensor *x
     if (status == KW_OK) {
         status = xnnpack_relu(taken, y);
     }
-    kw_tensor_release(taken);
-    if (status != KW_OK) {
-        kw_tensor_release(result);
-        return status;
-    }
-    *out_0 = result;
-    return KW_OK;
+    return finish(status, taken, result, out_0);
 }
 
 // XNNPACK has no window of one pixel, and rounds the number of windows up to one.
@@ -147,18 +149,24 @@ static bool has_windows(const kw_tensor *x, int64_t size)
     return size > 1 && size <= kw_tensor_sizes(x)[2] && size <= kw_tensor_sizes(x)[3];
 }
 
+static kw_status max_pool2d_below(const kw_kernel *self, kw_keyset keys, kw_tensor *x, int64_t size,
+                                  kw_tensor **out_0)
+{
+    kw_tensor *plain = NULL;
+    kw_status status = untag(x, &plain);
+    if (status == KW_OK) {
+        status =
+            nn_max_pool2d_redispatch_on(self->op, xnnpack_keys_below(keys), plain, size, out_0);
+    }
+    kw_tensor_release(plain);
+    return status;
+}
+
 static kw_status max_pool2d_tagged(const kw_kernel *self, kw_keyset keys, kw_tensor *x,
                                    int64_t size, kw_tensor **out_0)
 {
-    kw_tensor *taken = NULL;
     if (!is_for_us(keys, x) || !has_windows(x, size)) {
-        kw_status status = untag(x, &taken);
-        if (status == KW_OK) {
-            status =
-                nn_max_pool2d_redispatch_on(self->op, xnnpack_keys_below(keys), taken, size, out_0);
-        }
-        kw_tensor_release(taken);
-        return status;
+        return max_pool2d_below(self, keys, x, size, out_0);
     }
     fashion_pool2d_shape shape;
     kw_status status = serve_max_pool2d_describe(x, size, &shape);
@@ -167,6 +175,7 @@ static kw_status max_pool2d_tagged(const kw_kernel *self, kw_keyset keys, kw_ten
     }
     int64_t sizes[4];
     serve_max_pool2d_sizes(x, &shape, sizes);
+    kw_tensor *taken = NULL;
     kw_tensor *result = NULL;
     float *y = NULL;
     status = xnnpack_image_of(x, &taken);
@@ -176,13 +185,7 @@ static kw_status max_pool2d_tagged(const kw_kernel *self, kw_keyset keys, kw_ten
     if (status == KW_OK) {
         status = xnnpack_max_pool2d(taken, size, y);
     }
-    kw_tensor_release(taken);
-    if (status != KW_OK) {
-        kw_tensor_release(result);
-        return status;
-    }
-    *out_0 = result;
-    return KW_OK;
+    return finish(status, taken, result, out_0);
 }
 
 // linear
@@ -214,13 +217,7 @@ static kw_status linear(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_
             status = xnnpack_linear(rows, weight, bias, y);
         }
     }
-    kw_tensor_release(rows);
-    if (status != KW_OK) {
-        kw_tensor_release(result);
-        return status;
-    }
-    *out_0 = result;
-    return KW_OK;
+    return finish(status, rows, result, out_0);
 }
 
 // The way out

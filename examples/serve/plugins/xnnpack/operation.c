@@ -132,7 +132,7 @@ static enum xnn_status create_operator(const wanted *of, xnn_operator_t *out_ope
     switch (of->key.op) {
     case CONV2D:
         return create_conv2d(of, out_operator);
-    case RELU: // one row of as many channels as there are elements: of one channel, many rows
+    case RELU: // elements are rows of one channel: so one operator serves all shapes
         return xnn_create_clamp_nc_f32(1, 1, 1, 0, INFINITY, 0, out_operator);
     case MAX_POOL2D:
         return create_max_pool2d(of, out_operator);
