@@ -168,10 +168,11 @@ static void judge_resident(selftest_memory *memory, selftest_findings *findings)
 {
     const size_t rests = memory->count - 1; // without rest 0
     const size_t third = (rests + 2) / 3;
-    const uint64_t before = median_resident(memory, 1, 1 + third);
+    const bool are_many = rests >= SELFTEST_MANY_RESTS;
+    const size_t first = are_many ? 1 + third : 1;
+    const uint64_t before = median_resident(memory, first, first + third);
     const uint64_t after = median_resident(memory, memory->count - third, memory->count);
-    const uint64_t slack =
-        rests >= SELFTEST_MANY_RESTS ? SELFTEST_RESIDENT_SLACK : SELFTEST_RESIDENT_SLACK_FEW;
+    const uint64_t slack = are_many ? SELFTEST_RESIDENT_SLACK : SELFTEST_RESIDENT_SLACK_FEW;
     selftest_trend *trend = &memory->resident;
     trend->is_flat = after <= before + slack;
 #ifndef SELFTEST_IS_SANITIZED

@@ -17,10 +17,10 @@
 // - Keyway's live bytes (what it has allocated, and the storages of tensors) are within
 //   SELFTEST_LIVE_SLACK of rest 1, at the last rest;
 // - resident memory: the median of the last third of the rests is within SELFTEST_RESIDENT_SLACK
-//   of the median of the first third. The system's allocator keeps what it frees, so single figures
-//   jump, and in its first seconds a server grows: where there are fewer than SELFTEST_MANY_RESTS
-//   the slack is SELFTEST_RESIDENT_SLACK_FEW. Under a sanitizer, which keeps what was freed on
-//   purpose, it is shown but not judged.
+//   of the median of the middle third. The system's allocator keeps what it frees, so single
+//   figures jump, and in its first seconds a server grows. Where there are fewer than
+//   SELFTEST_MANY_RESTS the first third is compared, and the slack is SELFTEST_RESIDENT_SLACK_FEW.
+//   Under a sanitizer, which keeps what was freed on purpose, it is shown but not judged.
 
 #ifndef SELFTEST_MEMORY_H
 #define SELFTEST_MEMORY_H
@@ -53,7 +53,7 @@ typedef struct selftest_rest {
 typedef struct selftest_trend {
     uint64_t first;
     uint64_t last;
-    double per_second; // the slope of a straight line through the rests
+    double per_second; // the slope of a straight line through the rests from rest 1 on
     bool is_judged;
     bool is_flat;
 } selftest_trend;

@@ -22,7 +22,7 @@
 #include "clock.h"
 
 enum {
-    ROUND_SECONDS = 2,
+    ROUND_SECONDS = 3,
     ROUNDS_MAX = SELFTEST_RESTS_MAX - 3,
     ROUNDS_MIN = 2,
     WARM_ANSWERS = 64, // of each plugin, and not more than there are images
