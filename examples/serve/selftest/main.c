@@ -33,10 +33,20 @@ static int run(const selftest_options *options)
     return is_good ? 0 : 1;
 }
 
+static void interrupt(int number)
+{
+    (void)number;
+    selftest_run_interrupt();
+}
+
 int main(int count, char **words)
 {
     selftest_options options;
+    // What follows an interruption is in order: the server ends, and files go.
+    const struct sigaction action = {.sa_handler = interrupt};
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
     switch (selftest_options_read(count, words, &options)) {
     case SELFTEST_OPTIONS_RUN:
         return run(&options);

@@ -14,6 +14,7 @@
 #include "run.h"
 
 #include <ftw.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,15 +46,22 @@ typedef struct run {
     char folder[64]; // temporary
 } run;
 
+static atomic_bool is_interrupted;
+
+void selftest_run_interrupt(void)
+{
+    atomic_store(&is_interrupted, true);
+}
+
 static double seconds_since(uint64_t ns)
 {
     return (double)(serve_now_ns() - ns) / 1e9;
 }
 
-// Whether a run can go on: the server lives and answers.
+// Whether a run can go on: nobody has interrupted it, and the server lives and answers.
 static bool can_go_on(run *made)
 {
-    return selftest_child_is_alive(&made->child, made->findings) &&
+    return !atomic_load(&is_interrupted) && selftest_child_is_alive(&made->child, made->findings) &&
            (made->load == NULL || !selftest_load_has_given_up(made->load)) &&
            (made->swaps == NULL || !selftest_swaps_has_given_up(made->swaps));
 }
@@ -274,6 +282,9 @@ static void run_server(run *made)
     }
     keep_results(made);
     const bool has_hung = !can_go_on(made);
+    if (atomic_load(&is_interrupted)) {
+        selftest_find(made->findings, SELFTEST_SERVER, "the self-test was interrupted");
+    }
     selftest_load_destroy(made->load);
     selftest_swaps_destroy(made->swaps);
     if (has_hung) {

@@ -43,6 +43,9 @@ typedef struct selftest_result {
 /// Makes it, and fills the result in either case.
 void selftest_run(const selftest_options *options, selftest_result *out_result);
 
+/// Ends a run early, which is a finding. Async-signal-safe.
+void selftest_run_interrupt(void);
+
 /// The share of int8 answers whose class is the reference's; 1 without one.
 double selftest_int8_agreement(const selftest_totals *totals);
 

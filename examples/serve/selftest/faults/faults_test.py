@@ -71,8 +71,8 @@ def plugins():
         drain='hold does not leave: ', server='the server ended with status 1 when it was stopped')
 
 
-def interrupted(number, *arguments):
-    """Sends a signal to the server when it has answered for a while."""
+def signalled(number, *arguments, to='server'):
+    """Sends a signal to the server or the self-test when there have been answers for a while."""
     with tempfile.TemporaryDirectory() as folder:
         process = start(folder, '--plugins', GOOD, '--only', 'reference', '--no-wrk', '--seconds',
                         '60', *arguments)
@@ -81,15 +81,17 @@ def interrupted(number, *arguments):
             line = process.stdout.readline()
             text += line
             assert line, text
-        os.kill(int(re.search(r'server: process (\d+)', text).group(1)), number)
+        server = int(re.search(r'server: process (\d+)', text).group(1))
+        os.kill(server if to == 'server' else process.pid, number)
         return Report(folder, process)
 
 
 def server():
-    interrupted(signal.SIGKILL).check(
+    signalled(signal.SIGKILL).check(
         failed='', server='the server was ended by signal 9 (Killed) in the middle of the run')
-    interrupted(signal.SIGSTOP, '--hang-ms', '2000').check(
+    signalled(signal.SIGSTOP, '--hang-ms', '2000').check(
         failed='the server hangs', server='no answer came in time')
+    signalled(signal.SIGINT, to='self-test').check(server='the self-test was interrupted')
     run('--server', '/bin/false').check(server='/bin/false does not start')
     run('--server', 'no-such-file').check(server='no-such-file does not start')
     run('--only', 'ghost').check(server='lacks some of ghost')
