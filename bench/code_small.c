@@ -6,4 +6,4 @@
 
 #define KW_SMALL_CODE
 
-#include "code.c" // once more
+#include "code.c" // NOLINT(bugprone-suspicious-include): once more, in the other sort

@@ -243,7 +243,7 @@ static kw_status add_up(part *leaf)
         status = math_add_call(leaf->node->grad, grad, MATH_ADD_ALPHA_DEFAULT, &sum);
     } else if (kw_tensor_use_count(grad) == 1 &&
                kw_storage_use_count(kw_tensor_storage(grad)) == 1 &&
-               kw_tensor_is_contiguous(grad)) {
+               kw_tensor_is_contiguous_as(grad, KW_MEMORY_CONTIGUOUS)) {
         return KW_OK;
     } else {
         status = grad_fail(kw_tensor_clone(grad, KW_MEMORY_CONTIGUOUS, &sum, &err), &err);

@@ -96,6 +96,7 @@ void fashion_openblas_conv2d(const fashion_conv2d_shape *shape, const float *res
     }
 }
 
+// NOLINTNEXTLINE(readability-function-size): three extents and four operands
 void fashion_openblas_linear(size_t n, size_t k, size_t m, const float *restrict x,
                              const float *restrict w, const float *restrict b, float *restrict y)
 {

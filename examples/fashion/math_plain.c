@@ -177,6 +177,7 @@ static float dot(size_t count, const float *restrict x, const float *restrict w)
     return sum;
 }
 
+// NOLINTNEXTLINE(readability-function-size): three extents and four operands
 void fashion_plain_linear(size_t n, size_t k, size_t m, const float *restrict x,
                           const float *restrict w, const float *restrict b, float *restrict y)
 {

@@ -24,6 +24,7 @@ size_t fashion_network_scratch_count(size_t batch)
 
 // Computes max_pool2d(relu(conv2d(x))) into `result`: [batch, C, side, side] to
 // [batch, O, side / 2, side / 2]. `other` is overwritten on the way and may be x itself.
+// NOLINTNEXTLINE(readability-function-size): the operands of three layers
 static void conv_block(fashion_math math, size_t batch, size_t side,
                        const fashion_parameter *weight, const fashion_parameter *bias,
                        const float *x, float *unfolded, float *result, float *other)

@@ -15,7 +15,7 @@ static void must(kw_status status, const kw_error *err)
 {
     if (status != KW_OK) {
         fprintf(stderr, "%s: %s\n", kw_status_name(status), err->text);
-        exit(1);
+        exit(1); // NOLINT(concurrency-mt-unsafe): no other thread exits
     }
 }
 

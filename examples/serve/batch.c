@@ -92,6 +92,7 @@ static kw_status run_in_lane(const serve_network *network, serve_job *const *job
     if (status != KW_OK) {
         return status;
     }
+    // snippet: include
     kw_local_guard guard;
     out->is_canary = jobs[0]->lane == SERVE_LANE_CANARY && serve_network_has_canary(network);
     if (out->is_canary) {
@@ -103,6 +104,7 @@ static kw_status run_in_lane(const serve_network *network, serve_job *const *job
             kw_local_restore(&guard);
         }
     }
+    // end of snippet
     kw_tensor_release(images);
     return status;
 }
@@ -126,6 +128,7 @@ void serve_batch_run(const serve_network *network, serve_origins *origins, serve
     kw_snapshot snapshot;
     char error[sizeof jobs[0]->error] = "no snapshot could be opened";
     *served = (serve_served){.is_called = {false}};
+    // snippet: snapshot
     kw_status status = kw_snapshot_open(&snapshot);
     if (status == KW_OK) {
         const uint64_t version = snapshot.version;
@@ -144,6 +147,7 @@ void serve_batch_run(const serve_network *network, serve_origins *origins, serve
         const kw_status closed = kw_snapshot_close(&snapshot);
         status = status == KW_OK ? closed : status;
     }
+    // end of snippet
     for (size_t i = 0; i < count; i++) {
         jobs[i]->status = status;
         (void)snprintf(jobs[i]->error, sizeof jobs[i]->error, "%s", error);

@@ -110,10 +110,12 @@ static void *work(void *argument)
     serve_batcher *batcher = argument;
     serve_served served;
     serve_job *jobs[SERVE_BATCH_MAX];
+    // snippet: worker
     // A thread that cannot be attached fails in its snapshots, and says so in its answers.
     if (kw_thread_attach() == KW_OK) {
         (void)!kw_call_context_set(&served, NULL);
     }
+    // end of snippet
     for (size_t count = take_batch(batcher, jobs); count > 0; count = take_batch(batcher, jobs)) {
         const uint64_t now_ns = serve_now_ns();
         serve_histogram_record(&batcher->figures.batch_sizes, count);
@@ -128,16 +130,6 @@ static void *work(void *argument)
     return NULL;
 }
 
-static void init_waiting(serve_batcher *batcher)
-{
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_mutex_init(&batcher->mutex, NULL);
-    (void)pthread_cond_init(&batcher->changed, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-}
-
 kw_status serve_batcher_create(const serve_batcher_options *options, const serve_network *network,
                                serve_origins *origins, serve_batcher **out_batcher, kw_error *err)
 {
@@ -148,7 +140,7 @@ kw_status serve_batcher_create(const serve_batcher_options *options, const serve
     batcher->options = *options;
     batcher->network = network;
     batcher->origins = origins;
-    init_waiting(batcher);
+    serve_monotonic_init(&batcher->mutex, &batcher->changed);
     while (batcher->started_count < options->worker_count &&
            pthread_create(&batcher->workers[batcher->started_count], NULL, work, batcher) == 0) {
         batcher->started_count++;

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "answer.h"
+
 typedef struct client {
     serve_events *events;
     struct MHD_Connection *connection;
@@ -67,9 +69,10 @@ static void wake(serve_events *events)
 
 static char *make_text(const char *kind, const json_t *json)
 {
-    char *data = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    size_t bytes = 0;
+    char *data = serve_json_dump(json, &bytes);
     char *text = NULL;
-    if (data == NULL || asprintf(&text, "event: %s\ndata: %s\n\n", kind, data) < 0) {
+    if (data == NULL || asprintf(&text, "event: %s\ndata: %.*s\n\n", kind, (int)bytes, data) < 0) {
         text = NULL;
     }
     free(data);

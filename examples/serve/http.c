@@ -155,25 +155,25 @@ enum MHD_Result serve_http_queue(serve_exchange *exchange, unsigned code,
 
 enum MHD_Result serve_http_send(serve_exchange *exchange, serve_answer take_answer)
 {
-    char *text = take_answer.json != NULL
-                     ? json_dumps(take_answer.json, JSON_COMPACT | JSON_REAL_PRECISION(9))
-                     : NULL;
+    static char no_memory[] = "{\"error\":\"memory is out\"}";
+    size_t bytes = 0;
+    char *text = serve_json_dump(take_answer.json, &bytes);
     json_decref(take_answer.json);
-    if (text == NULL) {
-        return MHD_NO;
-    }
     struct MHD_Response *response =
-        MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_FREE);
+        text != NULL ? MHD_create_response_from_buffer(bytes, text, MHD_RESPMEM_MUST_FREE)
+                     : MHD_create_response_from_buffer(sizeof no_memory - 1, no_memory,
+                                                       MHD_RESPMEM_PERSISTENT);
     if (response == NULL) {
         free(text);
         return MHD_NO;
     }
+    const unsigned code = text != NULL ? take_answer.code : 503;
     (void)MHD_add_response_header(response, "Content-Type", "application/json");
     (void)MHD_add_response_header(response, "Cache-Control", "no-store");
-    if (take_answer.code == 503) {
+    if (code == 503) {
         (void)MHD_add_response_header(response, "Retry-After", "1");
     }
-    return serve_http_queue(exchange, take_answer.code, response);
+    return serve_http_queue(exchange, code, response);
 }
 
 enum MHD_Result serve_http_send_text(serve_exchange *exchange, const char *type, const void *text,
@@ -226,6 +226,12 @@ static enum MHD_Result refuse(serve_exchange *exchange)
     return serve_http_queue(exchange, MHD_HTTP_METHOD_NOT_ALLOWED, response);
 }
 
+static enum MHD_Result send_too_large(serve_exchange *exchange)
+{
+    return serve_http_send(exchange, serve_answer_error(413, "the body has more than %zu bytes",
+                                                        exchange->route->body_max));
+}
+
 // What a browser asks before a page of another port may make a request.
 static enum MHD_Result preflight(serve_exchange *exchange)
 {
@@ -257,9 +263,10 @@ static serve_exchange *begin(serve_http *http, struct MHD_Connection *connection
     return exchange;
 }
 
-// What is answered before the body is read; MHD_NO with no code set: nothing, go on.
+// Answers what needs no body; otherwise only lets the body come.
 static enum MHD_Result answer_early(serve_exchange *exchange)
 {
+    const char *length = header(exchange, "Content-Length");
     if (is_foreign(exchange)) {
         return serve_http_send(
             exchange, serve_answer_error(403, "only pages of this server may make requests"));
@@ -273,12 +280,10 @@ static enum MHD_Result answer_early(serve_exchange *exchange)
     if (exchange->route == NULL) {
         return refuse(exchange);
     }
-    const char *length = header(exchange, "Content-Length");
     if (length != NULL && strtoull(length, NULL, 10) > exchange->route->body_max) {
-        return serve_http_send(exchange, serve_answer_error(413, "the body has more than %zu bytes",
-                                                            exchange->route->body_max));
+        return send_too_large(exchange);
     }
-    return MHD_NO;
+    return MHD_YES;
 }
 
 // Adds a piece of the body. False: the connection is better closed.
@@ -320,8 +325,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         if (exchange == NULL) {
             return MHD_NO;
         }
-        const enum MHD_Result result = answer_early(exchange);
-        return exchange->code != 0 ? result : MHD_YES;
+        return answer_early(exchange);
     }
     if (*piece_bytes > 0) {
         const bool is_gathered = gather(exchange, piece, *piece_bytes);
@@ -329,8 +333,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         return is_gathered ? MHD_YES : MHD_NO;
     }
     if (exchange->is_too_large) {
-        return serve_http_send(exchange, serve_answer_error(413, "the body has more than %zu bytes",
-                                                            exchange->route->body_max));
+        return send_too_large(exchange);
     }
     count_in(exchange);
     return exchange->route->answer(exchange);

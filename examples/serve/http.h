@@ -99,7 +99,8 @@ void serve_http_destroy(serve_http *http);
 serve_http_figures *serve_http_figures_of(serve_http *http);
 const serve_route *serve_http_routes(const serve_http *http);
 
-/// Send an answer: JSON, which is taken; or a text, which is copied if `is_static` is false.
+/// Send an answer: JSON, which is taken, and 503 for NULL; or a text, which is copied if
+/// `is_static` is false.
 enum MHD_Result serve_http_send(serve_exchange *exchange, serve_answer take_answer);
 enum MHD_Result serve_http_send_text(serve_exchange *exchange, const char *type, const void *text,
                                      size_t bytes, bool is_static);

@@ -54,6 +54,10 @@ static int run(const serve_options *options)
     static serve_server server; // too large for a stack
     kw_error err = KW_ERROR_INIT;
     const int signal_fd = take_signals();
+    if (signal_fd < 0) { // nothing but SIGKILL would stop it
+        perror("serve: signals cannot be read");
+        return 1;
+    }
     if (serve_server_start(&server, options, &err) != KW_OK) {
         (void)fprintf(stderr, "serve: %s\n", err.text);
         return 1;

@@ -112,34 +112,48 @@ static void write_server(FILE *out, serve_server *server)
           atomic_load(&server->canary_percent));
 }
 
+// `{operator="nn::relu",key="CPU"}` without the braces. The names are identifiers, so that nothing
+// in them needs an escape.
+typedef char operator_label[KW_OPERATOR_NAME_BYTES + 96];
+
+static void set_label(serve_server *server, size_t op, size_t slot, operator_label out_label)
+{
+    (void)snprintf(out_label, sizeof(operator_label), "operator=\"%s\",key=\"%s\"",
+                   kw_operator_name(server->network.ops[op]),
+                   kw_key_name(kw_key_of_slot((int)slot)));
+}
+
+static uint64_t call_count(serve_server *server, size_t op, size_t slot)
+{
+    return atomic_load_explicit(&server->watch.calls[op][slot], memory_order_relaxed);
+}
+
+// Only keys that have served have series: a handful, of the hundred and more that there are.
 static void write_operators(FILE *out, serve_server *server)
 {
-    serve_watch *watch = &server->watch;
+    operator_label label;
     head(out, "keyway_operator_calls_total", "counter", "Calls by operator and key that served.");
-    for (size_t op = 0; op < SERVE_OP_COUNT; op++) {
-        for (size_t slot = 0; slot < KW_SLOT_COUNT; slot++) {
-            const uint64_t count =
-                atomic_load_explicit(&watch->calls[op][slot], memory_order_relaxed);
-            if (count > 0) {
-                (void)fprintf(
-                    out, "keyway_operator_calls_total{operator=\"%s\",key=\"%s\"} %" PRIu64 "\n",
-                    kw_operator_name(server->network.ops[op]),
-                    kw_key_name(kw_key_of_slot((int)slot)), count);
-            }
+    for (size_t i = 0; i < (size_t)SERVE_OP_COUNT * KW_SLOT_COUNT; i++) {
+        const uint64_t count = call_count(server, i / KW_SLOT_COUNT, i % KW_SLOT_COUNT);
+        if (count > 0) {
+            set_label(server, i / KW_SLOT_COUNT, i % KW_SLOT_COUNT, label);
+            (void)fprintf(out, "keyway_operator_calls_total{%s} %" PRIu64 "\n", label, count);
         }
     }
     head(out, "keyway_operator_failures_total", "counter", "Calls that failed, by operator.");
     for (size_t op = 0; op < SERVE_OP_COUNT; op++) {
-        (void)fprintf(out, "keyway_operator_failures_total{operator=\"%s\"} %" PRIu64 "\n",
-                      kw_operator_name(server->network.ops[op]),
-                      (uint64_t)atomic_load_explicit(&watch->failures[op], memory_order_relaxed));
+        (void)fprintf(
+            out, "keyway_operator_failures_total{operator=\"%s\"} %" PRIu64 "\n",
+            kw_operator_name(server->network.ops[op]),
+            (uint64_t)atomic_load_explicit(&server->watch.failures[op], memory_order_relaxed));
     }
-    head(out, "keyway_operator_seconds", "histogram", "A call, by operator.");
-    for (size_t op = 0; op < SERVE_OP_COUNT; op++) {
-        char label[KW_OPERATOR_NAME_BYTES + 16];
-        (void)snprintf(label, sizeof label, "operator=\"%s\"",
-                       kw_operator_name(server->network.ops[op]));
-        seconds(out, "keyway_operator_seconds", label, &watch->seconds[op]);
+    head(out, "keyway_operator_seconds", "histogram", "A call, by operator and key that served.");
+    for (size_t i = 0; i < (size_t)SERVE_OP_COUNT * KW_SLOT_COUNT; i++) {
+        if (call_count(server, i / KW_SLOT_COUNT, i % KW_SLOT_COUNT) > 0) {
+            set_label(server, i / KW_SLOT_COUNT, i % KW_SLOT_COUNT, label);
+            seconds(out, "keyway_operator_seconds", label,
+                    &server->watch.call_ns[i / KW_SLOT_COUNT][i % KW_SLOT_COUNT]);
+        }
     }
 }
 
@@ -160,6 +174,9 @@ static void write_dispatcher(FILE *out, serve_server *server)
     gauge(out, "keyway_held_versions", "Versions that snapshots hold.", now.held_version_count);
     gauge(out, "keyway_held_tables", "Replaced tables kept for them.", now.held_table_count);
     gauge(out, "keyway_held_bytes", "Their memory.", now.held_table_bytes);
+    head(out, "keyway_oldest_snapshot_seconds", "gauge", "Age of the oldest snapshot.");
+    (void)fprintf(out, "keyway_oldest_snapshot_seconds %.9g\n",
+                  (double)now.oldest_snapshot_ns / 1e9);
     gauge(out, "keyway_oldest_version", "The oldest version in use.", now.oldest_version);
     gauge(out, "keyway_leases", "Objects and listeners that hold a library.", now.lease_count);
     gauge(out, "keyway_thread_blocks", "Blocks of threads.", now.thread_blocks);
@@ -242,9 +259,11 @@ enum MHD_Result serve_metrics_route(serve_exchange *exchange)
     write_tensors(out);
     write_plugins(out);
     write_process(out);
-    const bool is_whole = fclose(out) == 0;
+    const bool has_failed = ferror(out) != 0; // a write for which there was no memory
+    const bool is_whole = fclose(out) == 0 && !has_failed;
     const enum MHD_Result result =
-        is_whole ? serve_http_send_text(exchange, "text/plain; version=0.0.4", text, bytes, false)
+        is_whole ? serve_http_send_text(exchange, "text/plain; version=0.0.4; charset=utf-8", text,
+                                        bytes, false)
                  : serve_http_send(exchange, serve_answer_error(503, "memory is out"));
     free(text);
     return result;

@@ -43,7 +43,7 @@ enum MHD_Result serve_operators_route(serve_exchange *exchange)
 {
     json_t *operators = json_array();
     for (size_t i = 0; i < SERVE_OP_COUNT; i++) {
-        (void)json_array_append_new(operators, describe_operator(exchange->server, i));
+        serve_json_append(&operators, describe_operator(exchange->server, i));
     }
     return serve_http_send(
         exchange, serve_answer_ok(json_pack("{s:I, s:o}", "version", (json_int_t)kw_version(),
@@ -78,7 +78,7 @@ static void add_row(const kw_table_row *row, void *context)
         "rule", row->rule, "reason", row->reason, "sentence", row->sentence, "fallthrough",
         (int)row->is_fallthrough, "calls", (json_int_t)calls, "last",
         last_slot(into->server, into->op) == (unsigned)slot + 1);
-    (void)json_array_append_new(into->rows, json);
+    serve_json_append(&into->rows, json);
 }
 
 static serve_answer describe_table(serve_server *server, size_t op, bool wants_all)

@@ -18,5 +18,6 @@ enum MHD_Result serve_page_route(serve_exchange *exchange)
                                         true);
         }
     }
-    return serve_http_send(exchange, serve_answer_error(404, "this build has no page"));
+    return serve_http_send(exchange,
+                           serve_answer_error(404, "the page has no file %s", exchange->path));
 }

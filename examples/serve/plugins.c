@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "error.h"
 
 // One change on its way.
@@ -25,7 +26,12 @@ void serve_plugins_init(serve_plugins *plugins, const serve_network *network,
                         serve_origins *origins, const char *folder)
 {
     *plugins = (serve_plugins){.network = network, .origins = origins, .folder = folder};
-    (void)pthread_mutex_init(&plugins->change_mutex, NULL);
+    // Changes come first, so that they are made at last, however often somebody looks.
+    pthread_rwlockattr_t attributes;
+    (void)pthread_rwlockattr_init(&attributes);
+    (void)pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    (void)pthread_rwlock_init(&plugins->change_lock, &attributes);
+    (void)pthread_rwlockattr_destroy(&attributes);
     (void)pthread_mutex_init(&plugins->table_mutex, NULL);
 }
 
@@ -162,6 +168,7 @@ static serve_answer undo(const request *made, serve_plugin *place, const picture
 static serve_answer exchange(const request *made, serve_plugin *place)
 {
     serve_plugins *plugins = made->plugins;
+    // snippet: replace
     const kw_plugin_options options = {
         .struct_size = sizeof options, .drain_ns = made->drain_ns, .keep_previous = true};
     kw_error err = KW_ERROR_INIT;
@@ -173,6 +180,7 @@ static serve_answer exchange(const request *made, serve_plugin *place)
         serve_origins_cancel(plugins->origins);
         return serve_answer_failure(status, err.text);
     }
+    // end of snippet
     const picture seen = look_at(made->name, place->lease);
     if (!has_own_name(made, &seen)) {
         return undo(made, place, &seen);
@@ -241,6 +249,22 @@ static bool is_file_name(const char *file)
     return file[0] != '\0' && file[0] != '.' && strchr(file, '/') == NULL && strlen(file) < 256;
 }
 
+static bool begin_change(serve_plugins *plugins)
+{
+    (void)pthread_mutex_lock(&plugins->table_mutex);
+    const bool is_open = !plugins->is_closed;
+    plugins->is_changing = is_open;
+    (void)pthread_mutex_unlock(&plugins->table_mutex);
+    return is_open;
+}
+
+static void end_change(serve_plugins *plugins)
+{
+    (void)pthread_mutex_lock(&plugins->table_mutex);
+    plugins->is_changing = false;
+    (void)pthread_mutex_unlock(&plugins->table_mutex);
+}
+
 serve_answer serve_plugins_change(serve_plugins *plugins, serve_change change_made,
                                   const char *name, const char *file, uint64_t drain_ns)
 {
@@ -261,15 +285,24 @@ serve_answer serve_plugins_change(serve_plugins *plugins, serve_change change_ma
         return serve_answer_error(404, "the plugin folder has no file %s",
                                   strrchr(made.path, '/') + 1);
     }
-    (void)pthread_mutex_lock(&plugins->change_mutex);
-    const serve_answer answer = change(&made);
-    (void)pthread_mutex_unlock(&plugins->change_mutex);
+    (void)pthread_rwlock_wrlock(&plugins->change_lock);
+    const serve_answer answer =
+        begin_change(plugins) ? change(&made) : serve_answer_error(503, "the server is stopping");
+    end_change(plugins);
+    (void)pthread_rwlock_unlock(&plugins->change_lock);
     return answer;
+}
+
+void serve_plugins_close(serve_plugins *plugins)
+{
+    (void)pthread_mutex_lock(&plugins->table_mutex);
+    plugins->is_closed = true;
+    (void)pthread_mutex_unlock(&plugins->table_mutex);
 }
 
 void serve_plugins_reap(serve_plugins *plugins)
 {
-    if (pthread_mutex_trylock(&plugins->change_mutex) != 0) {
+    if (pthread_rwlock_trywrlock(&plugins->change_lock) != 0) {
         return;
     }
     kw_error err = KW_ERROR_INIT;
@@ -280,7 +313,7 @@ void serve_plugins_reap(serve_plugins *plugins)
             clear(plugins, place);
         }
     }
-    (void)pthread_mutex_unlock(&plugins->change_mutex);
+    (void)pthread_rwlock_unlock(&plugins->change_lock);
 }
 
 uint64_t serve_plugins_change_count(serve_plugins *plugins)
@@ -291,8 +324,15 @@ uint64_t serve_plugins_change_count(serve_plugins *plugins)
     return count;
 }
 
+static uint64_t time_left(uint64_t until_ns)
+{
+    const uint64_t now_ns = serve_now_ns();
+    return now_ns < until_ns ? until_ns - now_ns : 0;
+}
+
 kw_status serve_plugins_fini(serve_plugins *plugins, uint64_t timeout_ns, kw_error *err)
 {
+    const uint64_t until_ns = serve_now_ns() + timeout_ns;
     kw_status first = KW_OK;
     for (size_t i = 0; i < (size_t)2 * SERVE_PLUGINS_MAX; i++) {
         serve_plugin *place =
@@ -301,7 +341,7 @@ kw_status serve_plugins_fini(serve_plugins *plugins, uint64_t timeout_ns, kw_err
             continue;
         }
         kw_error one = KW_ERROR_INIT;
-        const kw_status status = kw_plugin_unload(place->lease, timeout_ns, &one);
+        const kw_status status = kw_plugin_unload(place->lease, time_left(until_ns), &one);
         if (status == KW_OK) {
             clear(plugins, place);
         } else if (first == KW_OK) {
@@ -310,9 +350,9 @@ kw_status serve_plugins_fini(serve_plugins *plugins, uint64_t timeout_ns, kw_err
         }
     }
     if (first == KW_OK) {
-        first = kw_plugin_reap(timeout_ns, err);
+        first = kw_plugin_reap(time_left(until_ns), err);
     }
     (void)pthread_mutex_destroy(&plugins->table_mutex);
-    (void)pthread_mutex_destroy(&plugins->change_mutex);
+    (void)pthread_rwlock_destroy(&plugins->change_lock);
     return first;
 }

@@ -39,11 +39,13 @@ typedef struct serve_plugins {
     const serve_network *network; // the operators that plugins bring kernels for
     serve_origins *origins;
     const char *folder;
-    pthread_mutex_t change_mutex;            // held for the whole of a change
+    pthread_rwlock_t change_lock;            // written for the whole of a change
     pthread_mutex_t table_mutex;             // taken after the other, held shortly
     serve_plugin serving[SERVE_PLUGINS_MAX]; // guard: both to write, either to read
     serve_plugin leaving[SERVE_PLUGINS_MAX]; // likewise; closed, and held by somebody
-    uint64_t change_count;                   // guard: table_mutex
+    uint64_t change_count;                   // guard: table_mutex, as what follows
+    bool is_changing;                        // a request's change is being made
+    bool is_closed;                          // no more changes are made
 } serve_plugins;
 
 typedef enum serve_change {
@@ -56,7 +58,11 @@ typedef enum serve_change {
 void serve_plugins_init(serve_plugins *plugins, const serve_network *network,
                         serve_origins *origins, const char *folder);
 
-/// Unloads every plugin, each within `timeout_ns`. If that fails `err` says what holds one.
+/// Refuses changes from here on, those that wait for their turn too.
+void serve_plugins_close(serve_plugins *plugins);
+
+/// Unloads every plugin, all of them within `timeout_ns`. If that fails `err` says what holds one.
+/// No change is being made any more.
 kw_status serve_plugins_fini(serve_plugins *plugins, uint64_t timeout_ns, kw_error *err);
 
 /// Makes a change. `file` may be NULL.
@@ -69,7 +75,8 @@ void serve_plugins_reap(serve_plugins *plugins);
 /// How many changes were made, failed ones apart; also by serve_plugins_reap().
 uint64_t serve_plugins_change_count(serve_plugins *plugins);
 
-/// Returns files, versions in memory and figures as JSON. Never waits for a change.
+/// Returns files, versions in memory and figures as JSON; NULL: no memory. Never waits for a
+/// change.
 json_t *serve_plugins_describe(serve_plugins *plugins);
 
 #endif // SERVE_PLUGINS_H

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: MIT
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,21 +42,31 @@ static bool is_serving(serve_plugins *plugins, const char *name)
     return is_found;
 }
 
-static json_t *describe_file(serve_plugins *plugins, const char *file)
+static bool is_changing(serve_plugins *plugins)
+{
+    (void)pthread_mutex_lock(&plugins->table_mutex);
+    const bool is_found = plugins->is_changing;
+    (void)pthread_mutex_unlock(&plugins->table_mutex);
+    return is_found;
+}
+
+// Adds a file of the folder, if it may be a plugin.
+static void add_file(serve_plugins *plugins, const char *file, json_t **files)
 {
     char name[SERVE_PLUGIN_NAME_BYTES];
     char path[4096];
     struct stat about;
     if (!name_of(file, name)) {
-        return NULL;
+        return;
     }
     (void)snprintf(path, sizeof path, "%s/%s", plugins->folder, file);
     if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
-        return NULL;
+        return;
     }
-    return json_pack("{s:o, s:o, s:I, s:b}", "name", serve_json_text(name), "file",
-                     serve_json_text(file), "bytes", (json_int_t)about.st_size, "loaded",
-                     (int)is_serving(plugins, name));
+    serve_json_append(files,
+                      json_pack("{s:o, s:o, s:I, s:b}", "name", serve_json_text(name), "file",
+                                serve_json_text(file), "bytes", (json_int_t)about.st_size, "loaded",
+                                (int)is_serving(plugins, name)));
 }
 
 static json_t *describe_folder(serve_plugins *plugins)
@@ -63,11 +74,12 @@ static json_t *describe_folder(serve_plugins *plugins)
     json_t *files = json_array();
     struct dirent **entries = NULL;
     const int count = scandir(plugins->folder, &entries, NULL, alphasort);
+    if (count < 0 && errno == ENOMEM) {
+        json_decref(files);
+        return NULL;
+    }
     for (int i = 0; i < count; i++) {
-        json_t *file = describe_file(plugins, entries[i]->d_name);
-        if (file != NULL) {
-            (void)json_array_append_new(files, file);
-        }
+        add_file(plugins, entries[i]->d_name, &files);
         free(entries[i]);
     }
     free(entries);
@@ -94,16 +106,15 @@ static void add_holder(const kw_holder *holder, void *context)
                              (json_int_t)holder->thread_id, "operator", serve_json_text(holder->op),
                              "version", (json_int_t)holder->version);
     if (json != NULL && holder->age_ns != KW_AGE_UNKNOWN) {
-        (void)json_object_set_new(json, "age_ms",
-                                  json_integer((json_int_t)(holder->age_ns / 1000000)));
+        serve_json_set(&json, "age_ms", json_integer((json_int_t)(holder->age_ns / 1000000)));
     }
-    (void)json_array_append_new(context, json);
+    serve_json_append(context, json);
 }
 
 typedef struct listing {
     serve_plugins *plugins;
     json_t *versions;
-    bool is_quiet; // no change is being made, so leases stay valid
+    bool is_quiet; // no change is being made meanwhile, so leases stay valid
 } listing;
 
 static uint64_t generation_of(serve_plugins *plugins, const kw_plugin *lease)
@@ -135,20 +146,17 @@ static void add_version(const kw_plugin_info *info, void *context)
                   "can_roll_back", (int)info->can_roll_back, "bytes", (json_int_t)info->bytes,
                   "registrations", (json_int_t)info->registration_count, "objects",
                   (json_int_t)info->object_count, "build_id", serve_json_text(info->build_id));
-    if (json == NULL) {
-        return;
-    }
     if (generation != 0) {
-        (void)json_object_set_new(json, "generation", json_integer((json_int_t)generation));
+        serve_json_set(&json, "generation", json_integer((json_int_t)generation));
     }
     const kw_library *library =
         list->is_quiet && info->plugin != NULL ? kw_plugin_library(info->plugin) : NULL;
     if (library != NULL) {
         json_t *holders = json_array();
-        (void)!kw_library_holders(library, add_holder, holders);
-        (void)json_object_set_new(json, "holders", holders);
+        (void)!kw_library_holders(library, add_holder, &holders);
+        serve_json_set(&json, "holders", holders);
     }
-    (void)json_array_append_new(list->versions, json);
+    serve_json_append(&list->versions, json);
 }
 
 static json_t *describe_figures(void)
@@ -165,12 +173,16 @@ json_t *serve_plugins_describe(serve_plugins *plugins)
 {
     kw_error err = KW_ERROR_INIT;
     listing list = {.plugins = plugins, .versions = json_array()};
-    list.is_quiet = pthread_mutex_trylock(&plugins->change_mutex) == 0;
-    (void)!kw_plugin_list(add_version, &list, &err);
+    list.is_quiet = pthread_rwlock_tryrdlock(&plugins->change_lock) == 0;
+    const kw_status status = kw_plugin_list(add_version, &list, &err);
     if (list.is_quiet) {
-        (void)pthread_mutex_unlock(&plugins->change_mutex);
+        (void)pthread_rwlock_unlock(&plugins->change_lock);
+    }
+    if (status != KW_OK) {
+        json_decref(list.versions);
+        return NULL;
     }
     return json_pack("{s:I, s:o, s:o, s:o, s:b}", "version", (json_int_t)kw_version(), "available",
                      describe_folder(plugins), "loaded", list.versions, "figures",
-                     describe_figures(), "changing", (int)!list.is_quiet);
+                     describe_figures(), "changing", (int)is_changing(plugins));
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "clock.h"
 #include "routes.h"
@@ -67,14 +68,22 @@ static const char *header(const serve_exchange *exchange, const char *name)
     return MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, name);
 }
 
+// Whether a Content-Type is this type, whatever its parameters are.
+static bool is_type(const char *header, const char *type)
+{
+    const size_t length = strlen(type);
+    return header != NULL && strncasecmp(header, type, length) == 0 &&
+           strchr("; \t", header[length]) != NULL; // or the end, which strchr() finds too
+}
+
 // Reads the image; a code other than 0 is the answer to what cannot be read.
 static serve_answer read_image(const serve_exchange *exchange, uint8_t *out_pixels)
 {
     const char *type = header(exchange, "Content-Type");
-    if (type != NULL && strncmp(type, "application/json", 16) == 0) {
+    if (is_type(type, "application/json")) {
         return read_json(exchange, out_pixels);
     }
-    if (type != NULL && strncmp(type, "application/octet-stream", 24) == 0) {
+    if (is_type(type, "application/octet-stream")) {
         return read_raw(exchange, out_pixels);
     }
     return serve_answer_error(415, "an image is application/octet-stream or application/json");
@@ -148,7 +157,7 @@ static json_t *numbers(const float *values, size_t count)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++) {
-        (void)json_array_append_new(array, json_real((double)values[i]));
+        serve_json_append(&array, json_real((double)values[i]));
     }
     return array;
 }
@@ -157,8 +166,8 @@ static json_t *served(const serve_server *server, const serve_job *job)
 {
     json_t *operators = json_object();
     for (size_t i = 0; i < SERVE_OP_COUNT; i++) {
-        (void)json_object_set_new(operators, kw_operator_name(server->network.ops[i]),
-                                  serve_json_text(job->served[i]));
+        serve_json_set(&operators, kw_operator_name(server->network.ops[i]),
+                       serve_json_text(job->served[i]));
     }
     return operators;
 }
@@ -178,7 +187,7 @@ static serve_answer tell(const serve_server *server, const prediction *made)
 {
     const serve_job *job = &made->job;
     if (made->is_refused) {
-        return serve_answer_error(503, "too many requests wait already");
+        return serve_answer_error(503, "too many requests wait, or the server is stopping");
     }
     if (job->status != KW_OK) {
         return serve_answer_error(500, "%s", job->error);

@@ -60,9 +60,13 @@ static void look_at_plugins(serve_pulse *pulse)
     serve_server *server = pulse->server;
     serve_plugins_reap(&server->plugins);
     const uint64_t changes = serve_plugins_change_count(&server->plugins);
-    if (changes != pulse->plugin_changes) {
+    if (changes == pulse->plugin_changes) {
+        return;
+    }
+    json_t *described = serve_plugins_describe(&server->plugins);
+    if (described != NULL) { // else it is told when there is memory again
         pulse->plugin_changes = changes;
-        serve_events_publish(server->events, "plugins", serve_plugins_describe(&server->plugins));
+        serve_events_publish(server->events, "plugins", described);
     }
 }
 
@@ -91,8 +95,8 @@ static void *beat(void *argument)
 {
     serve_pulse *pulse = argument;
     pulse->before_ns = serve_now_ns();
-    uint64_t next_ns = pulse->before_ns;
-    for (unsigned turn = 0; wait_until(pulse, next_ns += period_ns); turn++) {
+    // From the end of a turn on: one that took long is not followed by several at once.
+    for (unsigned turn = 0; wait_until(pulse, serve_now_ns() + period_ns); turn++) {
         send_figures(pulse);
         look_at_plugins(pulse);
         if (turn % 2 == 0) {
@@ -108,12 +112,7 @@ kw_status serve_pulse_create(serve_server *server, serve_pulse **out_pulse, kw_e
     if (pulse == NULL) {
         return serve_error_set(err, KW_NO_MEMORY, "no memory for the pulse");
     }
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_mutex_init(&pulse->mutex, NULL);
-    (void)pthread_cond_init(&pulse->changed, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
+    serve_monotonic_init(&pulse->mutex, &pulse->changed);
     pulse->server = server;
     if (pthread_create(&pulse->thread, NULL, beat, pulse) != 0) {
         (void)pthread_cond_destroy(&pulse->changed);

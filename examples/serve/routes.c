@@ -21,9 +21,12 @@ static enum MHD_Result health(serve_exchange *exchange)
 static enum MHD_Result config(serve_exchange *exchange)
 {
     const serve_server *server = exchange->server;
+    if (serve_http_port(server->admin_http) == 0) { // it is the second one to start
+        return serve_http_send(exchange, serve_answer_error(503, "the server is starting"));
+    }
     json_t *labels = json_array();
     for (size_t i = 0; i < FASHION_CLASSES; i++) {
-        (void)json_array_append_new(labels, serve_json_text(fashion_class_name(i)));
+        serve_json_append(&labels, serve_json_text(fashion_class_name(i)));
     }
     return serve_http_send(
         exchange,
@@ -39,7 +42,7 @@ static json_t *describe_image(const fashion_dataset *dataset, size_t index)
     const uint8_t *bytes = fashion_dataset_image(dataset, index);
     json_t *pixels = json_array();
     for (size_t i = 0; i < FASHION_IMAGE_PIXELS; i++) {
-        (void)json_array_append_new(pixels, json_integer(bytes[i]));
+        serve_json_append(&pixels, json_integer(bytes[i]));
     }
     const size_t class_index = dataset->labels[index];
     return json_pack("{s:I, s:I, s:s, s:o}", "index", (json_int_t)index, "class",
@@ -69,7 +72,7 @@ static enum MHD_Result images(serve_exchange *exchange)
     json_t *array = json_array();
     for (uint64_t i = 0; i < count; i++) {
         const size_t index = (size_t)(next_random(&seed) % dataset->count);
-        (void)json_array_append_new(array, describe_image(dataset, index));
+        serve_json_append(&array, describe_image(dataset, index));
     }
     return serve_http_send(exchange, serve_answer_ok(json_pack("{s:o}", "images", array)));
 }
@@ -105,7 +108,6 @@ const serve_route serve_public_routes[] = {
     {.method = "GET", .path = "/metrics", .answer = serve_metrics_route},
     {.method = "GET", .path = "/healthz", .answer = health},
     {.method = "GET", .path = "/", .answer = serve_page_route},
-    {.method = "GET", .path = "/style.css", .answer = serve_page_route},
-    {.method = "GET", .path = "/app.js", .answer = serve_page_route},
+    {.method = "GET", .path = "/page/*", .answer = serve_page_route},
     {.method = NULL},
 };

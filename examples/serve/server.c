@@ -9,7 +9,8 @@
 // Ports stop listening and requests in flight are answered first; then nobody calls any more, and
 // the workers end. Event streams end before the ports close, since libmicrohttpd cannot close a
 // connection that sleeps. Plugins leave before the built-in library, and the dispatcher goes last.
-// Each step may assume that those before it are over.
+// Each step may assume that those before it are over. A step that runs code of a plugin may last
+// for ever; the deadline ends the process then, and frees nothing.
 
 #include "server.h"
 
@@ -112,7 +113,8 @@ static kw_status load_plugins(serve_server *server, kw_error *err)
                                                          server->options.loads[i], NULL, 0);
         if (answer.code != 200) {
             const char *why = json_string_value(json_object_get(answer.json, "error"));
-            (void)serve_error_set(err, KW_PLUGIN_REFUSED, "%s", why != NULL ? why : "");
+            (void)serve_error_set(err, KW_PLUGIN_REFUSED, "%s",
+                                  why != NULL ? why : "memory is out");
         }
         json_decref(answer.json);
         if (answer.code != 200) {
@@ -148,6 +150,44 @@ static kw_status start_ports(serve_server *server, kw_error *err)
     return status;
 }
 
+// A stop goes from step to step, unless the deadline holds it up to look.
+static void begin_step(serve_server *server, const char *step)
+{
+    (void)pthread_mutex_lock(&server->step_mutex);
+    server->step = step;
+    (void)pthread_mutex_unlock(&server->step_mutex);
+}
+
+static void say_holder(const kw_holder *holder, void *context)
+{
+    (void)context;
+    if (holder->kind == KW_HOLDER_CALL) {
+        (void)fprintf(stderr, "serve: thread %u is in a call of %s\n", (unsigned)holder->thread_id,
+                      holder->op);
+    }
+}
+
+static void say_plugin(const kw_plugin_info *info, void *context)
+{
+    (void)context;
+    (void)fprintf(stderr, "serve: plugin %s %s is %s%s%s\n", info->name, info->version,
+                  kw_plugin_state_name(info->state), info->held_by[0] != '\0' ? ": " : "",
+                  info->held_by);
+}
+
+// In the deadline's thread. The mutex is never given back: nothing is taken down any more.
+static void say_what_lasts(void *context)
+{
+    serve_server *server = context;
+    kw_error err = KW_ERROR_INIT;
+    (void)pthread_mutex_lock(&server->step_mutex);
+    (void)fprintf(stderr, "serve: the stop does not end: %s\n", server->step);
+    if (server->builtin != NULL) { // every operator is its, so each call that lasts holds it
+        (void)!kw_library_holders(server->builtin, say_holder, NULL);
+    }
+    (void)!kw_plugin_list(say_plugin, NULL, &err);
+}
+
 kw_status serve_server_start(serve_server *server, const serve_options *options, kw_error *err)
 {
     server->options = *options;
@@ -155,9 +195,11 @@ kw_status serve_server_start(serve_server *server, const serve_options *options,
     serve_plugins_init(&server->plugins, &server->network, &server->origins,
                        options->plugin_folder);
     server->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    (void)pthread_mutex_init(&server->step_mutex, NULL);
+    server->deadline = serve_deadline_create(say_what_lasts, server);
     server->events = serve_events_create();
     kw_status status = KW_OK;
-    if (server->stop_fd < 0 || server->events == NULL) {
+    if (server->stop_fd < 0 || server->events == NULL || server->deadline == NULL) {
         status = serve_error_set(err, KW_NO_MEMORY, "no memory for the server");
     }
     if (status == KW_OK) {
@@ -198,51 +240,81 @@ static bool wait_for_answers(serve_server *server, uint64_t until_ns)
 
 static void stop_ports(serve_server *server, uint64_t until_ns)
 {
+    begin_step(server, "requests that came in are not answered");
     serve_http_quiesce(server->public_http);
     serve_http_quiesce(server->admin_http);
+    serve_plugins_close(&server->plugins);
     (void)wait_for_answers(server, until_ns);
+    begin_step(server, "a worker does not come back from the network");
     // Workers answer what waits still, so that no connection sleeps when the ports close.
     serve_batcher_end(server->batcher);
     if (server->events != NULL) {
         serve_events_end(server->events);
     }
+    begin_step(server, "a request of the administration does not end");
     serve_http_stop(server->public_http);
     serve_http_stop(server->admin_http);
 }
 
+static kw_status stop_builtin(serve_server *server, kw_error *err)
+{
+    begin_step(server, "the built-in kernels do not leave");
+    (void)pthread_mutex_lock(&server->step_mutex);
+    kw_library *builtin = server->builtin;
+    server->builtin = NULL;
+    (void)pthread_mutex_unlock(&server->step_mutex);
+    return serve_builtin_destroy(builtin, err);
+}
+
+// snippet: stop
 static kw_status stop_registry(serve_server *server, uint64_t timeout_ns, kw_error *err)
 {
+    begin_step(server, "a plugin does not leave");
     kw_status status = serve_plugins_fini(&server->plugins, timeout_ns, err);
+    // Nobody listens any more; what holds a plugin may commit still.
+    if (server->listener != 0) {
+        (void)!kw_dispatcher_unlisten(server->dispatcher, server->listener);
+    }
+    begin_step(server, "a call does not end");
     if (status == KW_OK) {
         status = serve_watch_stop(&server->watch, err);
     }
     serve_network_fini(&server->network);
     if (status == KW_OK) {
-        status = serve_builtin_destroy(server->builtin, err);
-    }
-    if (status == KW_OK && server->listener != 0) {
-        status = kw_dispatcher_unlisten(server->dispatcher, server->listener);
+        status = stop_builtin(server, err);
     }
     if (status == KW_OK && server->dispatcher != NULL) {
         status = kw_dispatcher_destroy(server->dispatcher, err);
     }
     return status;
 }
+// end of snippet
 
-kw_status serve_server_stop(serve_server *server, kw_error *err)
+static void free_all(serve_server *server)
 {
-    const uint64_t timeout_ns = (uint64_t)server->options.stop_ms * ns_per_ms;
-    stop_ports(server, serve_now_ns() + timeout_ns);
-    serve_pulse_destroy(server->pulse);
-    const kw_status status = stop_registry(server, timeout_ns, err);
     serve_batcher_destroy(server->batcher);
     serve_http_destroy(server->public_http);
     serve_http_destroy(server->admin_http);
     serve_events_destroy(server->events);
     fashion_dataset_fini(&server->dataset);
     serve_origins_fini(&server->origins);
+    (void)pthread_mutex_destroy(&server->step_mutex);
     if (server->stop_fd >= 0) {
         (void)close(server->stop_fd);
+    }
+}
+
+kw_status serve_server_stop(serve_server *server, kw_error *err)
+{
+    const uint64_t timeout_ns = (uint64_t)server->options.stop_ms * ns_per_ms;
+    serve_deadline_arm(server->deadline, 2 * timeout_ns + 1000 * ns_per_ms);
+    stop_ports(server, serve_now_ns() + timeout_ns);
+    begin_step(server, "a plugin's stop does not return");
+    serve_pulse_destroy(server->pulse);
+    const kw_status status = stop_registry(server, timeout_ns, err);
+    serve_deadline_destroy(server->deadline);
+    if (status == KW_OK) { // else something may reach it still
+        free_all(server);
     }
     return status;
 }

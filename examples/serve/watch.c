@@ -28,7 +28,7 @@ static void end(const kw_observation *observation, void *word, void *context)
     }
     // The keys are those that the kernel got, so their slot is the one that the call selected.
     const unsigned slot = kw_keyset_slot(observation->keys);
-    serve_histogram_record(&watch->seconds[op], serve_now_ns() - (uint64_t)(uintptr_t)word);
+    serve_histogram_record(&watch->call_ns[op][slot], serve_now_ns() - (uint64_t)(uintptr_t)word);
     atomic_fetch_add_explicit(&watch->calls[op][slot], 1, memory_order_relaxed);
     atomic_store_explicit(&watch->last_slots[op], slot + 1, memory_order_relaxed);
     if (observation->status != KW_OK) {
@@ -50,6 +50,7 @@ static void gone(void *context)
 kw_status serve_watch_start(serve_watch *watch, kw_dispatcher *dispatcher,
                             const serve_network *network, kw_error *err)
 {
+    // snippet: observer
     static const char *const only[] = {"nn::*"};
     const kw_observer observer = {
         .struct_size = sizeof observer,
@@ -61,6 +62,7 @@ kw_status serve_watch_start(serve_watch *watch, kw_dispatcher *dispatcher,
         .only = only,
         .only_count = sizeof only / sizeof only[0],
     };
+    // end of snippet
     watch->network = network;
     watch->dispatcher = dispatcher;
     return kw_observer_add(dispatcher, &observer, &watch->number, err);

@@ -25,11 +25,12 @@ typedef struct serve_served {
 } serve_served;
 
 typedef struct serve_watch {
-    const serve_network *network;            // borrowed
-    kw_dispatcher *dispatcher;               // borrowed
-    uint64_t number;                         // of the observer
-    atomic_bool is_gone;                     // no call reaches it any more
-    serve_histogram seconds[SERVE_OP_COUNT]; // in nanoseconds
+    const serve_network *network; // borrowed
+    kw_dispatcher *dispatcher;    // borrowed
+    uint64_t number;              // of the observer
+    atomic_bool is_gone;          // no call reaches it any more
+    // In nanoseconds. Not a megabyte, of which the keys that serve take memory.
+    serve_histogram call_ns[SERVE_OP_COUNT][KW_SLOT_COUNT];
     atomic_uint_fast64_t calls[SERVE_OP_COUNT][KW_SLOT_COUNT];
     atomic_uint_fast64_t failures[SERVE_OP_COUNT];
     atomic_uint last_slots[SERVE_OP_COUNT]; // 1 + the slot; 0: not called yet

@@ -15,7 +15,7 @@
 static void must(kw_status status, const char *text)
 {
     if (status != KW_OK) {
-        exit(puts(text));
+        exit(puts(text)); // NOLINT(concurrency-mt-unsafe): no other thread exits
     }
 }
 

@@ -13,7 +13,7 @@
 static void must(kw_status status, const char *text)
 {
     if (status != KW_OK) {
-        exit(puts(text));
+        exit(puts(text)); // NOLINT(concurrency-mt-unsafe): no other thread exits
     }
 }
 
@@ -74,10 +74,11 @@ static void show_exchange(void)
 
     // In: the tensor has it now. On failure it would still be the caller's.
     kw_tensor *same = NULL;
-    if (kw_tensor_from_dlpack_versioned(managed, NULL, &same, &err) != KW_OK) {
+    kw_status status = kw_tensor_from_dlpack_versioned(managed, NULL, &same, &err);
+    if (status != KW_OK) {
         kw_dlpack_delete_versioned(managed);
-        exit(puts(err.text));
     }
+    must(status, err.text);
     // end of snippet
     printf("%lld elements\n", (long long)kw_tensor_numel(same));
     kw_tensor_release(same);

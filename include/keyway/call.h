@@ -42,6 +42,8 @@ KW_API kw_keyset kw_generator_keys(const kw_operator *op, const void *generator)
 ///
 /// The key set comes from the arguments that the schema calls Tensor, Tensor?, Tensor[], Tensor?[],
 /// Generator or Generator?, through the dispatcher's tensor type, and from the thread's local sets.
+/// While the operator has kernels and no definition, nobody knows which arguments these are, so
+/// none counts: a composite kernel may then serve where the definition would lead to a backend's.
 /// On KW_OK the returns are owned by the caller; otherwise they are None and kw_call_error() says
 /// why.
 ///

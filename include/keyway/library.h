@@ -53,7 +53,7 @@ KW_API KW_NODISCARD kw_status kw_library_create(const kw_library_options *option
 
 /// Destroys a library that has been closed and drained. Never waits. NULL is allowed.
 ///
-/// @retval KW_BUSY  it is open, or a call, snapshot, object or lease still holds something of it
+/// @retval KW_BUSY  it is open, or a call, snapshot or lease still holds something of it
 /// @threads any; blocks on registration
 /// @since 0.1
 KW_API KW_NODISCARD kw_status kw_library_destroy(kw_library *take_library, kw_error *err);
@@ -61,8 +61,8 @@ KW_API KW_NODISCARD kw_status kw_library_destroy(kw_library *take_library, kw_er
 /// Ends a library that has nothing registered, open or closed, without a transaction: what a
 /// failure half-way through making one needs. Never waits, needs no memory. NULL is allowed.
 ///
-/// @retval KW_BUSY  it has registrations, or an object or lease holds something of it; nothing is
-///                  changed but that it is closed if it has none
+/// @retval KW_BUSY  it has registrations, or a lease holds something of it; nothing is changed but
+///                  that it is closed if it has none
 /// @threads any; blocks on registration
 /// @since 0.1
 KW_API KW_NODISCARD kw_status kw_library_discard(kw_library *take_library, kw_error *err);
@@ -89,10 +89,11 @@ KW_API KW_NODISCARD kw_status kw_library_remove(kw_library *library, kw_registra
 KW_API KW_NODISCARD kw_status kw_library_close(kw_library *library, kw_error *err);
 
 /// Waits until nothing of a closed library is in use: no call runs or can reach a kernel of it,
-/// every destructor of its user data has returned, and every object and lease that names it has
-/// ended. Then its code may be unmapped.
+/// every destructor of its user data has returned, and every lease on it has ended: see lease.h.
+/// Then its code may be unmapped.
 ///
-/// Who holds a reference to an object of the library must not wait here for ever.
+/// Who has a lease, for instance by a reference to an object of the library, must not wait here for
+/// ever.
 ///
 /// @retval KW_BUSY                 something is still in use after `timeout_ns` nanoseconds; the
 ///                                 text names what holds it, its thread, and for how long. 0 only

@@ -199,7 +199,7 @@ typedef struct kw_plugin_info {
     bool has_self_test;
 
     uint64_t registration_count; // that are not gone
-    uint64_t object_count;       // made by it and not destroyed
+    uint64_t object_count;       // leases on its library that are out, those of objects among them
     const char *held_by;         // closed and draining: what holds it, as a sentence; else ""
 
     uint32_t retention;   // bits of kw_plugin_retention that apply, or will when it is unloaded

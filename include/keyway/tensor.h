@@ -180,10 +180,12 @@ KW_API bool kw_tensor_is_non_overlapping_and_dense(const kw_tensor *tensor);
 /// Storage, borrowed; NULL if there is none.
 KW_API kw_storage *kw_tensor_storage(const kw_tensor *tensor);
 
-/// The first element: for reading; and for writing, which fails for read-only memory. NULL without
-/// storage, or without elements in it.
+/// The first element: for reading, NULL where none has an address; and for writing, which fails
+/// then, so that KW_OK means that all elements may be written. NULL with KW_OK if there are none.
 ///
-/// @retval KW_NOT_SUPPORTED  the memory is read-only
+/// @retval KW_NOT_SUPPORTED     the memory is read-only; or there are elements without memory: the
+///                              tensor has no storage, is on meta or has a symbolic shape
+/// @retval KW_INVALID_ARGUMENT  the undefined tensor
 /// @threads any; wait-free
 /// @since 0.1
 KW_API const void *kw_tensor_data(const kw_tensor *tensor);

@@ -91,7 +91,9 @@ static shared_text *find_or_make(const char *text)
     if (node == NULL) {
         return NULL;
     }
-    memmove(&recent[1], &recent[0], sizeof recent - sizeof recent[0]);
+    for (unsigned i = RECENT_COUNT - 1; i > 0; i--) {
+        recent[i] = recent[i - 1];
+    }
     recent[0] = of_node(node);
     return recent[0];
 }

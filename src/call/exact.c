@@ -138,6 +138,18 @@ const kw_entry *kw_kernel_search(const kw_table *table, const kw_kernel_handle *
     return NULL;
 }
 
+// The kernel of a handle, in a call that has begun.
+static kw_status run_handle(kw_call call, const kw_kernel_handle *handle, kw_keyset keys,
+                            kw_frame *frame)
+{
+    const kw_entry *entry = kw_kernel_select(call, handle);
+    if (entry == NULL) {
+        return kw_kernel_refused(handle);
+    }
+    kw_status status = kwi_frame_check(call.table, frame);
+    return status == KW_OK ? kwi_frame_run(entry, handle->op, keys, frame) : status;
+}
+
 kw_status kw_kernel_call_boxed(const kw_kernel_handle *handle, kw_keyset keys, kw_frame *frame)
 {
     if (handle == NULL || handle->op == NULL || frame == NULL) {
@@ -149,12 +161,7 @@ kw_status kw_kernel_call_boxed(const kw_kernel_handle *handle, kw_keyset keys, k
         return kw_call_refused(handle->op);
     }
     uint32_t depth = kw_call_depth(call);
-    const kw_entry *entry = kw_kernel_select(call, handle);
-    kw_status status =
-        entry != NULL ? kwi_frame_check(call.table, frame) : kw_kernel_refused(handle);
-    if (status == KW_OK) {
-        status = kwi_frame_run(entry, handle->op, keys, frame);
-    }
+    kw_status status = run_handle(call, handle, keys, frame);
     kw_call_end(call, depth);
     return status == KW_OK ? KW_OK : kw_call_failed(handle->op, status);
 }

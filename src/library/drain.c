@@ -149,9 +149,9 @@ kw_status kwi_library_check_leases(const kw_library *library, kw_error *err)
         return KW_OK;
     }
     return kwi_fail(err, KW_BUSY,
-                    "library %s has %llu %s outstanding, %s `%s`; it is drained once that is "
-                    "released, or detached from the library",
-                    library->name, (unsigned long long)count, count == 1 ? "object" : "objects",
+                    "library %s has %llu %s outstanding, %s `%s`; it is drained once that has "
+                    "ended, or is detached from the library",
+                    library->name, (unsigned long long)count, count == 1 ? "lease" : "leases",
                     count == 1 ? "a" : "one of them a", what);
 }
 

@@ -176,30 +176,22 @@ static bool add_listener(kw_dispatcher *dispatcher, kwi_listener *listener, kwi_
     return true;
 }
 
-// A copy that holds the library it names.
-static kw_status make_listener(const kw_listener *listener, kwi_listener **out_made, kw_error *err)
+static kw_status check_listener(const kw_listener *listener, kw_error *err)
 {
     kw_status status = kwi_options_check(listener, sizeof *listener, "kw_listener", err);
-    if (status != KW_OK) {
-        return status;
-    }
-    if (listener->event == NULL) {
+    if (status == KW_OK && listener->event == NULL) {
         return kwi_fail(err, KW_INVALID_ARGUMENT, "a listener needs a function to be told by");
     }
-    kwi_listener *made = kwi_allocate(sizeof *made);
-    if (made == NULL) {
-        return kwi_fail_memory(err);
-    }
+    return status;
+}
+
+// Makes a copy that holds the library it names.
+static kw_status fill_listener(kwi_listener *made, const kw_listener *listener, kw_error *err)
+{
     made->listener = *listener;
-    if (listener->library != NULL) {
-        status = kwi_lease_take(kwi_lessor_of(listener->library), "listener", &made->lease, err);
-    }
-    if (status != KW_OK) {
-        kwi_free(made, sizeof *made);
-        return status;
-    }
-    *out_made = made;
-    return KW_OK;
+    return listener->library == NULL
+               ? KW_OK
+               : kwi_lease_take(kwi_lessor_of(listener->library), "listener", &made->lease, err);
 }
 
 kw_status kw_dispatcher_listen(kw_dispatcher *dispatcher, const kw_listener *listener,
@@ -209,9 +201,14 @@ kw_status kw_dispatcher_listen(kw_dispatcher *dispatcher, const kw_listener *lis
         return kwi_fail(err, KW_INVALID_ARGUMENT,
                         "a listener needs a dispatcher and a place for its number");
     }
-    kwi_listener *made = NULL;
-    kw_status status = make_listener(listener, &made, err);
+    kw_status status = check_listener(listener, err);
+    kwi_listener *made = status == KW_OK ? kwi_allocate(sizeof *made) : NULL;
+    if (made == NULL) {
+        return status == KW_OK ? kwi_fail_memory(err) : status;
+    }
+    status = fill_listener(made, listener, err);
     if (status != KW_OK) {
+        kwi_free(made, sizeof *made);
         return status;
     }
     kwi_pointers events = {0};

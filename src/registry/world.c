@@ -123,6 +123,7 @@ static void reclaim(kwi_registration *dead, bool waits) KWI_RELEASES(kwi_role_wr
     }
     KWI_YIELD_OFTEN();
     kwi_world_lock();
+    (void)newest; // builds that count nothing do not read it
     // Relaxed: the same.
     KWI_SEEN_WHEN(kwi_u64_load_relaxed(&kwi_version.newest) != newest, COMMIT_IN_GRACE_PERIOD);
     kwi_forced_news news;

@@ -211,7 +211,8 @@ static kw_status check_target(kw_tensor *target, const kwi_view_shape *to, kw_er
         return kw_error_set(err, KW_INVALID_ARGUMENT,
                             "several indices of the target name one element; write to a clone");
     }
-    return kw_tensor_mutable_data(target, &data, err);
+    // Of the storage, since elements on meta are copied too: there are none to move.
+    return kw_storage_mutable_data(target->storage, &data, err);
 }
 
 typedef enum overlap {

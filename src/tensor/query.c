@@ -6,6 +6,9 @@
 
 #include <keyway/tensor.h>
 
+#include "tensor/failure.h"
+#include "tensor/keys.h"
+
 kw_device kw_tensor_device(const kw_tensor *tensor)
 {
     return (kw_device){.type = tensor->device_type, .index = tensor->device_index};
@@ -133,13 +136,42 @@ const void *kw_tensor_data(const kw_tensor *tensor)
                : NULL;
 }
 
+// Elements without an address.
+KW_COLD static kw_status refuse_to_write(const kw_tensor *tensor, kw_error *err)
+{
+    if (!kw_tensor_is_defined(tensor)) {
+        return kwi_tensor_fail_undefined(err);
+    }
+    if (kw_tensor_is_symbolic(tensor)) {
+        return kw_error_set(
+            err, KW_NOT_SUPPORTED,
+            "the shape is symbolic: there is no address to write to without numbers");
+    }
+    if (tensor->storage == NULL) {
+        return kw_error_set(err, KW_NOT_SUPPORTED,
+                            "the tensor, of layout %s, has no storage to write to",
+                            kw_layout_name(tensor->layout));
+    }
+    return kw_error_set(err, KW_NOT_SUPPORTED,
+                        "the storage of the tensor, on %s, has no memory to write to",
+                        kwi_device_name(tensor->device_type));
+}
+
 kw_status kw_tensor_mutable_data(kw_tensor *tensor, void **out_data, kw_error *err)
 {
     void *data = NULL;
     kw_status status =
         tensor->storage != NULL ? kw_storage_mutable_data(tensor->storage, &data, err) : KW_OK;
-    if (status == KW_OK) {
-        *out_data = has_data(tensor) ? (unsigned char *)data + offset_bytes(tensor) : NULL;
+    if (status != KW_OK) {
+        return status;
     }
-    return status;
+    if (has_data(tensor)) {
+        *out_data = (unsigned char *)data + offset_bytes(tensor);
+        return KW_OK;
+    }
+    if (kw_tensor_is_symbolic(tensor) || kw_tensor_numel(tensor) > 0) {
+        return refuse_to_write(tensor, err);
+    }
+    *out_data = NULL;
+    return KW_OK;
 }

@@ -218,6 +218,7 @@ static void check_counts(void)
     }
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): to STRESS_FORK_DEPTH, each level in a process of its own
 void stress_fork_live(stress_worker *worker, stress_fork_way way, int depth, uint64_t generation,
                       bool is_inside)
 {

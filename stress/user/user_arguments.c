@@ -6,6 +6,8 @@
 //
 // Four sets: ordinary values, zeros and nothings, negatives, and the schema's own defaults where it
 // has them. All are views of memory that lives as long as the program.
+//
+// The recursion goes down the type, whose levels the parser of schemas bounds, and DEPTH_MOST here.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,6 +102,7 @@ static bool make_plain_list(maker *with, kw_type_kind kind, uint32_t count, kw_v
     return true;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): see the top of the file
 static bool is_tensor(const kw_type *type)
 {
     kw_type_kind kind = kw_type_kind_of(type);
@@ -107,6 +110,7 @@ static bool is_tensor(const kw_type *type)
            (kind == KW_TYPE_OPTIONAL && is_tensor(kw_type_child(type, 0)));
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): see the top of the file
 static bool make_list(maker *with, const kw_type *list, kw_value *out_value)
 {
     const kw_type *element = kw_type_child(list, 0);
@@ -127,6 +131,7 @@ static bool make_list(maker *with, const kw_type *list, kw_value *out_value)
 }
 
 // A tuple's members; the one pair of a dict.
+// NOLINTNEXTLINE(misc-no-recursion): see the top of the file
 static bool make_members(maker *with, const kw_type *type, kw_value *out_value)
 {
     uint32_t count = kw_type_child_count(type);
@@ -141,6 +146,7 @@ static bool make_members(maker *with, const kw_type *type, kw_value *out_value)
     return true;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): see the top of the file
 static bool make_optional(maker *with, const kw_type *type, kw_value *out_value)
 {
     *out_value = kw_value_none();
@@ -195,6 +201,7 @@ static bool make_scalar(maker *with, const kw_type *type, kw_value *out_value)
     }
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): see the top of the file
 static bool make(maker *with, const kw_type *type, kw_value *out_value)
 {
     if (++with->depth > DEPTH_MOST) {
@@ -281,6 +288,7 @@ static bool make_variant(unsigned variant)
 }
 
 // Whether a type has a tensor in it.
+// NOLINTNEXTLINE(misc-no-recursion): see the top of the file
 static bool has_tensor(const kw_type *type, unsigned depth)
 {
     if (kw_type_kind_of(type) == KW_TYPE_TENSOR) {

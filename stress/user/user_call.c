@@ -83,6 +83,7 @@ bool user_is_absence(kw_status status)
 // Comparing --------------------------------------------------------------------------------------
 
 // Objects are new each time, so their type counts; a NaN is as good as another.
+// NOLINTNEXTLINE(misc-no-recursion): down to the depth that it counts
 static bool is_same_value(const kw_value *one, const kw_value *other, unsigned depth)
 {
     if (one->tag != other->tag || one->count != other->count) {
@@ -122,8 +123,8 @@ bool user_is_same(const kw_value *returns, const kw_value *others)
 
 // Checking ---------------------------------------------------------------------------------------
 
-static const char *const way_texts[] = {"", ", by its kernel's handle", ", inside another kernel",
-                                        ", below a layer"};
+static const char *const way_texts[USER_WAY_COUNT] = {"", ", by its kernel's handle",
+                                                      ", inside another kernel", ", below a layer"};
 
 // Whether the plugin answered as it did the first time.
 static void check_answer(user_way way, unsigned variant, kw_status status, const kw_value *returns)
@@ -208,6 +209,7 @@ static void call_in_phase(user_way way, unsigned variant)
     }
     bool is_gone = way == USER_HANDLE; // a replacement takes the handle's kernel away
     if (came == AWAY && before % 4 == USER_SERVING && !is_gone) {
+        // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): every way has a text
         stress_violation("status", "%s(%s)%s finds no kernel while its plugin is loaded: %s",
                          user.op_name, user.variants[variant].text, way_texts[way],
                          kw_call_error());

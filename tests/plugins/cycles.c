@@ -110,6 +110,7 @@ static uint64_t resident_kib(void)
     return kib;
 }
 
+// Without callers: a replaced table that a call has announced is kept, and its bytes counted.
 static figures measure(void)
 {
     MUST(kw_reclaim());
@@ -151,20 +152,22 @@ static void nothing_is_lost_in_cycles(void)
     for (int i = 0; i < WARM_UP; i++) {
         cycle();
     }
+    crew_stop(&callers);
     figures before = measure();
-    figures middle = before;
+    uint64_t middle_kib = 0;
+    crew_start(&callers, CALLER_COUNT, call_on, NULL);
     struct timespec begun;
     struct timespec ended;
     (void)clock_gettime(CLOCK_MONOTONIC, &begun);
     for (int i = 0; i < cycle_count; i++) {
         cycle();
         if (i == cycle_count / 2) {
-            middle = measure();
+            middle_kib = resident_kib();
         }
     }
     (void)clock_gettime(CLOCK_MONOTONIC, &ended);
-    figures after = measure();
     crew_stop(&callers);
+    figures after = measure();
     if (host_unmaps()) {
         compare(&before, &after);
         kw_plugin_statistics all = host_statistics();
@@ -175,7 +178,7 @@ static void nothing_is_lost_in_cycles(void)
         (double)(ended.tv_sec - begun.tv_sec) + (double)(ended.tv_nsec - begun.tv_nsec) / 1e9;
     printf("%d cycles of 4 loadings in %.1f s; %llu calls; resident KiB %llu, %llu, %llu\n",
            cycle_count, seconds, (unsigned long long)atomic_load(&call_count),
-           (unsigned long long)before.resident_kib, (unsigned long long)middle.resident_kib,
+           (unsigned long long)before.resident_kib, (unsigned long long)middle_kib,
            (unsigned long long)after.resident_kib);
     library_end(base);
 }

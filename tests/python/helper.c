@@ -51,14 +51,17 @@ kw_status helper_call(const kw_operator *op, int64_t argument, int64_t *out_resu
     return status;
 }
 
+// What a layer makes of a failure; the tests in Python know the numbers.
+enum {
+    PASS = 0,
+    FAIL = 1,
+    FORGIVE = 2
+};
+
 // A C kernel around an operator.
 typedef struct layer {
     const kw_operator *inner;
-    enum {
-        PASS = 0,
-        FAIL = 1,
-        FORGIVE = 2
-    } mode;
+    int mode;
 } layer;
 
 static kw_status run_layer(const kw_kernel *self, const kw_operator *op, kw_keyset keys,

@@ -200,6 +200,11 @@ Test(tensor_create, meta_tensor_has_a_size_and_no_memory)
     kw_tensor *tensor = kwt_create(&options);
     cr_expect_eq(kw_storage_bytes(kw_tensor_storage(tensor)), (UINT64_C(4000) << 30));
     cr_expect_null(kw_tensor_data(tensor));
+    void *data = &data;
+    kw_error err = KW_ERROR_INIT;
+    cr_expect_eq(kw_tensor_mutable_data(tensor, &data, &err), KW_NOT_SUPPORTED);
+    cr_expect_str_eq(err.text, "the storage of the tensor, on meta, has no memory to write to");
+    cr_expect_eq(data, &data);
     cr_expect_eq(kwt_figures().storage_bytes, 0);
     kw_tensor_release(tensor);
 }

@@ -164,6 +164,9 @@ Test(tensor_extra, symbols_are_retained_and_read_back)
     cr_expect_eq(kw_tensor_symbolic_stride(tensor, 0).word, 35);
     cr_expect_eq(kw_tensor_symbolic_storage_offset(tensor).word, 2);
     cr_expect_null(kw_tensor_data(tensor), "there is no address without numbers");
+    void *data = &data;
+    cr_expect_eq(kw_tensor_mutable_data(tensor, &data, NULL), KW_NOT_SUPPORTED);
+    cr_expect_eq(data, &data);
 
     const kw_symint more[] = {kw_symint_int(3), node(&destroyed)};
     const kw_symint plain[] = {kw_symint_int(2), kw_symint_int(1)};

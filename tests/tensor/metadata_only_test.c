@@ -49,11 +49,23 @@ Test(metadata_only, memory_is_refused_in_words)
     kw_tensor_options options = wrapper((int64_t[]){2}, 1, (kw_device){KW_DEVICE_CPU, -1});
     kw_error err = KW_ERROR_INIT;
     kw_tensor *tensor = NULL, *view = NULL;
-    void *data = NULL;
+    void *data = &data;
     cr_assert_eq(kw_tensor_create(&options, &tensor, NULL), KW_OK);
     cr_expect_eq(kw_tensor_alias(tensor, &view, &err), KW_NOT_SUPPORTED);
     cr_expect_eq(kw_tensor_clone(tensor, KW_MEMORY_PRESERVE, &view, &err), KW_NOT_SUPPORTED);
-    cr_expect_eq(kw_tensor_mutable_data(tensor, &data, &err), KW_OK); // of no elements it has
+    cr_expect_eq(kw_tensor_mutable_data(tensor, &data, &err), KW_NOT_SUPPORTED);
+    cr_expect_str_eq(err.text, "the tensor, of layout strided, has no storage to write to");
+    cr_expect_eq(data, &data);
+    kw_tensor_release(tensor);
+}
+
+Test(metadata_only, no_elements_need_no_memory_to_write_to)
+{
+    kw_tensor_options options = wrapper((int64_t[]){3, 0}, 2, (kw_device){KW_DEVICE_CPU, -1});
+    kw_tensor *tensor = NULL;
+    void *data = &data;
+    cr_assert_eq(kw_tensor_create(&options, &tensor, NULL), KW_OK);
+    cr_expect_eq(kw_tensor_mutable_data(tensor, &data, NULL), KW_OK);
     cr_expect_null(data);
     kw_tensor_release(tensor);
 }

@@ -75,4 +75,7 @@ Test(tensor, undefined_is_one_for_all_and_not_counted)
     cr_expect_eq(kw_tensor_undefined(), undefined);
     cr_expect_null(kw_tensor_storage(undefined));
     cr_expect_null(kw_tensor_data(undefined));
+    void *data = &data;
+    cr_expect_eq(kw_tensor_mutable_data(undefined, &data, NULL), KW_INVALID_ARGUMENT);
+    cr_expect_eq(data, &data);
 }

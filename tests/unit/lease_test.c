@@ -61,7 +61,7 @@ Test(lease, library_waits_for_the_object_that_its_kernel_returned)
     kw_frame frame = {.returns = &made, .return_count = 1};
     KWT_OK(kw_call_boxed(kwt_find(dispatcher, "t::make"), &frame));
     kwt_close(library);
-    expect_busy(library, "library plugin has 1 object outstanding, a `plugin::Thing`");
+    expect_busy(library, "library plugin has 1 lease outstanding, a `plugin::Thing`");
     cr_expect_eq(destroyed, 0);
     kw_value_release(&made, NULL);
     cr_expect_eq(destroyed, 1);
@@ -76,15 +76,15 @@ Test(lease, objects_are_counted_and_one_is_named)
     kw_object *stream = make(library, "plugin::Stream");
     cr_expect_eq(kwt_statistics().lease_count, 1);
     kwt_close(library);
-    expect_busy(library, "library plugin has 1 object outstanding, a `plugin::Stream`");
+    expect_busy(library, "library plugin has 1 lease outstanding, a `plugin::Stream`");
     kw_object *late = make(library, "plugin::Late"); // a kernel that still ran might
-    expect_busy(library, "has 2 objects outstanding, one of them a `plugin::");
+    expect_busy(library, "has 2 leases outstanding, one of them a `plugin::");
     kw_object_release(stream);
-    expect_busy(library, "has 1 object outstanding, a `plugin::Late`");
+    expect_busy(library, "has 1 lease outstanding, a `plugin::Late`");
     kw_object_retain(late);
     kw_object_release(late);
     cr_expect_eq(destroyed, 1);
-    expect_busy(library, "has 1 object outstanding");
+    expect_busy(library, "has 1 lease outstanding");
     kw_object_release(late);
     cr_expect_eq(destroyed, 2);
     cr_expect_eq(kwt_statistics().lease_count, 0);
@@ -156,7 +156,7 @@ Test(lease, destroy_function_may_make_another_object)
     KWT_OK(kw_object_create(&options, &first, NULL));
     kwt_close(chain_library);
     kw_object_release(first);
-    expect_busy(chain_library, "1 object outstanding, a `plugin::Second`");
+    expect_busy(chain_library, "1 lease outstanding, a `plugin::Second`");
     kw_object_release(second);
     kwt_end_library(chain_library);
 }
@@ -198,7 +198,7 @@ Test(lease, object_in_a_value_holds_its_library)
     KWT_OK(kw_value_own(&view, NULL, &list, NULL));
     kw_value_release(&value, NULL);
     kwt_close(library);
-    expect_busy(library, "1 object outstanding");
+    expect_busy(library, "1 lease outstanding");
     kw_value_release(&list, NULL);
     cr_expect_eq(destroyed, 1);
     kwt_end_library(library);
@@ -224,7 +224,7 @@ Test(lease, listener_holds_the_library_it_names)
     uint64_t id;
     KWT_OK(kw_dispatcher_listen(dispatcher, &listener, &id, NULL));
     kwt_close(library);
-    expect_busy(library, "1 object outstanding, a `listener`");
+    expect_busy(library, "1 lease outstanding, a `listener`");
     KWT_OK(kw_dispatcher_unlisten(dispatcher, id));
     cr_expect_eq(destroyed, 1);
     kwt_end_library(library);
@@ -239,10 +239,10 @@ Test(lease, host_may_hold_a_library_itself)
     KWT_OK(kw_lease_begin(library, "worker thread", &first, NULL));
     KWT_OK(kw_lease_begin(library, "worker thread", &second, NULL));
     kwt_close(library);
-    expect_busy(library, "2 objects outstanding, one of them a `worker thread`");
+    expect_busy(library, "2 leases outstanding, one of them a `worker thread`");
     kw_lease_end(first);
     kw_lease_end(NULL);
-    expect_busy(library, "1 object outstanding, a `worker thread`");
+    expect_busy(library, "1 lease outstanding, a `worker thread`");
     kw_lease_end(second);
     kwt_end_library(library);
 }

@@ -131,7 +131,9 @@ static void describe_default(const kw_schema *schema, uint32_t index, kwi_text *
 {
     kwi_default reader;
     cr_assert(kwi_default_open(schema, index, &reader));
-    kwi_text_add(text, reader.is_list ? "%d[" : "", (int)reader.element);
+    if (reader.is_list) {
+        kwi_text_add(text, "%d[", (int)reader.element);
+    }
     cr_assert(reader.is_list || reader.count == 1);
     for (uint32_t i = 0; i < reader.count; i++) {
         const kwi_constant constant = kwi_default_next(&reader);

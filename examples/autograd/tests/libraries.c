@@ -75,7 +75,7 @@ static void graph_holds_the_autograd_layer(void)
     kw_tensor *y = OP(sum, OP(mul, x, x), NULL, false);
     kw_library *layer = test_layers.autograd;
     CHECK(grad_library_end(layer, &err) == KW_BUSY);
-    CHECK(test_has(err.text, "math_autograd has 2 objects outstanding, one of them a `tape node`"));
+    CHECK(test_has(err.text, "math_autograd has 2 leases outstanding, one of them a `tape node`"));
 
     // Nothing new is recorded; the graph that there is can be gone back through.
     CHECK(!grad_is_required(OP(mul, x, x)));

@@ -4,8 +4,10 @@ import http.client
 import json
 import os
 import re
+import socket
 import struct
 import subprocess
+import threading
 
 PIXELS = 784
 
@@ -90,6 +92,49 @@ def request(port, method, path, body=None, headers=None, connection=None):
     if response.getheader('Content-Type') == 'application/json':
         return response.status, json.loads(text)
     return response.status, text
+
+
+def same(found, expected):
+    assert found == expected, f'{found!r} is not {expected!r}'
+
+
+def is_error(answer, status, part):
+    """A refusal has its status and a sentence that says why."""
+    same(answer[0], status)
+    assert part in answer[1]['error'], answer
+
+
+def wait_for(what, condition):
+    """Polls for something that has to come; the limit is for a test that hangs."""
+    for _ in range(6000):
+        if condition():
+            return
+        threading.Event().wait(0.01)
+    raise AssertionError(f'waited in vain for {what}')
+
+
+def raw(port, text):
+    """Sends bytes that no client would send, and returns what comes back."""
+    with socket.create_connection(('127.0.0.1', port), timeout=100) as connection:
+        connection.sendall(text)
+        answer = b''
+        while piece := connection.recv(65536):
+            answer += piece
+        return answer.decode()
+
+
+def is_refused(server):
+    try:
+        return server.get('/healthz')[0] != 200
+    except OSError:
+        return True
+    except Exception as error:  # http.client's own: the connection was closed without an answer
+        return 'RemoteDisconnected' in type(error).__name__
+
+
+def figure(server, name):
+    lines = server.get('/metrics')[1].splitlines()
+    return sum(float(line.split()[1]) for line in lines if line.startswith(name + ' '))
 
 
 class Sample:

@@ -1,5 +1,5 @@
-// A plugin of the tests whose relu waits until a file is there: so that a call can be held for as
-// long as a test wants.
+// A plugin of the tests whose relu, or whose stop, waits until a file is there: so that a call can
+// be held for as long as a test wants.
 //
 // Layer:   example (uses the generated nn.h)
 // Threads: any
@@ -7,6 +7,7 @@
 
 #include <fashion/math_plain.h>
 #include <nn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -20,17 +21,26 @@ enum {
     WAIT_MS_MAX = 60000 // then the call fails
 };
 
+// Waits for the file that a variable names, if there is such a variable.
+static bool wait_at(const char *variable)
+{
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment
+    const char *gate = getenv(variable);
+    for (unsigned waited = 0; gate != NULL && access(gate, F_OK) != 0; waited++) {
+        if (waited == WAIT_MS_MAX) {
+            return false;
+        }
+        (void)usleep(1000);
+    }
+    return true;
+}
+
 static kw_status relu(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_tensor **out_0)
 {
     (void)self;
     (void)keys;
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment
-    const char *gate = getenv("SERVE_TEST_GATE");
-    for (unsigned waited = 0; gate != NULL && access(gate, F_OK) != 0; waited++) {
-        if (waited == WAIT_MS_MAX) {
-            return kw_fail(KW_KERNEL_FAILED, "nobody opened the gate");
-        }
-        (void)usleep(1000);
+    if (!wait_at("SERVE_TEST_GATE")) {
+        return kw_fail(KW_KERNEL_FAILED, "nobody opened the gate");
     }
     kw_error err = KW_ERROR_INIT;
     float *values = NULL;
@@ -54,11 +64,19 @@ static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transac
     return status;
 }
 
+static kw_status stop(kw_error *err)
+{
+    (void)err;
+    (void)wait_at("SERVE_TEST_STOP_GATE");
+    return KW_OK;
+}
+
 KW_PLUGIN = {
     KW_PLUGIN_LINKED,
     .name = "gate",
     .version = "1.0",
     .start = start,
+    .stop = stop,
     .ns = "nn",
     .tensor_type = "kw_tensor",
     .tensor_type_version = KW_TENSOR_LAYOUT,

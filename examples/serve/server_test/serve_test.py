@@ -7,12 +7,12 @@ import os
 import select
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
 
-from client import PIXELS, Sample, Server, connect, request
+from client import (PIXELS, Sample, Server, connect, figure, is_error, is_refused, raw, request,
+                    same, wait_for)
 
 PROGRAM, PLUGINS, DATA = sys.argv[1:4]
 IS_SLOW = 'SERVE_TEST_SLOW' in os.environ  # a build with a sanitizer
@@ -22,25 +22,6 @@ MARKS = {11: 'mark@1.0#', 22: 'mark@2.0#', 33: 'canary@1.0#'}
 
 def start(*arguments, **options):
     return Server(PROGRAM, PLUGINS, DATA, *arguments, **options)
-
-
-def same(found, expected):
-    assert found == expected, f'{found!r} is not {expected!r}'
-
-
-def is_error(answer, status, part):
-    """A refusal has its status and a sentence that says why."""
-    same(answer[0], status)
-    assert part in answer[1]['error'], answer
-
-
-def wait_for(what, condition):
-    """Polls for something that has to come; the limit is for a test that hangs."""
-    for _ in range(6000):
-        if condition():
-            return
-        threading.Event().wait(0.01)
-    raise AssertionError(f'waited in vain for {what}')
 
 
 def endpoints():
@@ -81,20 +62,10 @@ def endpoints():
             same(image['class'], sample.labels[image['index']])
 
         files = {row['name']: row['loaded'] for row in server.get('/v1/plugins')[1]['available']}
-        same(files, {name: False for name in ('broken', 'canary', 'elsewhere', 'gate', 'mark',
-                                                'mark_two')})
+        same(files, {name: False for name in ('broken', 'canary', 'elsewhere', 'gate', 'mark', 'mark_two',
+                                           'torn', 'torn_commit')})
         same(server.admin('GET', '/v1/plugins')[1]['available'],
              server.get('/v1/plugins')[1]['available'])
-
-
-def raw(port, text):
-    """Sends bytes that no client would send, and returns what comes back."""
-    with socket.create_connection(('127.0.0.1', port), timeout=100) as connection:
-        connection.sendall(text)
-        answer = b''
-        while piece := connection.recv(65536):
-            answer += piece
-        return answer.decode()
 
 
 def bad_input():
@@ -106,7 +77,9 @@ def bad_input():
 
         is_error(predict(b'x' * (PIXELS - 1), octets), 400, 'an image has 784 bytes, not 783')
         is_error(predict(b'', octets), 400, 'not 0')
-        is_error(predict(b'x' * PIXELS, {'Content-Type': 'image/png'}), 415, 'octet-stream')
+        for other in ('image/png', 'application/jsonp', 'application/octet-streams', ''):
+            is_error(predict(b'x' * PIXELS, {'Content-Type': other}), 415, 'octet-stream')
+        same(predict(b'x' * PIXELS, {'Content-Type': 'Application/Octet-Stream ; a=b'})[0], 200)
         is_error(predict('[1, 2', as_json), 400, 'no JSON')
         is_error(predict('', as_json), 400, 'no JSON')
         is_error(predict('{}', as_json), 400, 'array of 784 numbers')
@@ -117,12 +90,17 @@ def bad_input():
         is_error(predict(b'x' * PIXELS, {**octets, 'X-Keyway-Backend': 'canary'}), 409, 'no plugin')
 
         is_error(server.get('/v1/nothing'), 404, '/v1/nothing')
+        is_error(server.get('/v1/%22%5C%0a%01'), 404, 'no /v1/"\\\n\x01')  # as it was sent
+        is_error(server.get('/v1/%ff%c3'), 404, 'no /v1/??')  # no UTF-8
+        is_error(server.get('/x' + '%c3%a4' * 200), 404, 'there is no /x??')  # cut in a letter
         is_error(server.get('/v1/operators/nn::sin/table'), 404, 'nn::sin')
         is_error(server.get('/v1/operators/nn::relu'), 404, 'nn::relu')
         is_error(server.get('/v1/operators/nn::relu/table?all=2'), 400, 'all')
         is_error(server.get('/v1/images?count=65'), 400, 'count')
-        is_error(server.get('/v1/images?count=-1'), 400, 'count')
-        is_error(server.get('/v1/images?seed=x'), 400, 'seed')
+        for wrong in ('count=-1', 'count=', 'count=+5', 'count=5x', 'count=0x5', 'seed=x',
+                      'seed=18446744073709551616'):
+            is_error(server.get(f'/v1/images?{wrong}'), 400, 'seed')
+        same(len(server.get('/v1/images?count=5&seed=18446744073709551615')[1]['images']), 5)
         is_error(request(server.port, 'PUT', '/v1/predict'), 405, 'POST')
         is_error(server.get('/v1/stop'), 404, '/v1/stop')
         is_error(server.admin('GET', '/v1/stop'), 405, 'POST')
@@ -137,9 +115,11 @@ def bad_input():
         is_error(server.change('mark', 'load', file='../x.so'), 400, 'without a path')
         is_error(server.change('mark', 'load', file='x.so'), 404, 'x.so')
         is_error(server.change('mark', 'load', file=1), 400, 'file')
-        is_error(server.change('mark', 'load', drain_ms=-1), 400, 'drain_ms')
-        is_error(server.change('mark', 'load', drain_ms='1'), 400, 'drain_ms')
+        for wrong in (-1, 60001, 1.0, '1', True, None):
+            is_error(server.change('mark', 'load', drain_ms=wrong), 400, 'drain_ms')
+        is_error(server.change('mark', 'load', drain_ms=10 ** 20), 400, 'no JSON')
         is_error(server.change('mark', 'load', speed=1), 400, 'speed')
+        is_error(server.change('mark', 'load', **{'x' + '\u00e4' * 30: 1}), 400, 'member x??')
         is_error(server.change('broken', 'load'), 422, 'serve_broken.so')
         is_error(server.change('..%2f..%2fetc', 'load'), 404, '')
         is_error(server.admin('POST', '/v1/canary', {'percent': 101}), 400, 'percent')
@@ -203,15 +183,6 @@ def limits():
         same(select.select([kept[4].sock], [], [], 0.3)[0], [])
         kept[0].close()
         same(kept[4].getresponse().status, 200)
-
-
-def is_refused(server):
-    try:
-        return server.get('/healthz')[0] != 200
-    except OSError:
-        return True
-    except Exception as error:  # http.client's own: the connection was closed without an answer
-        return 'RemoteDisconnected' in type(error).__name__
 
 
 def predictions():
@@ -477,10 +448,12 @@ def metrics():
     except ImportError:
         print('python3-prometheus-client is not here; skipped')
         sys.exit(77)
-    with start('--load', 'mark') as server:
+    with start('--load', 'mark', '--load', 'canary') as server:
         for _ in range(3):
             same(server.predict(bytes(PIXELS))[0], 200)
+        same(server.predict(bytes(PIXELS), {'X-Keyway-Backend': 'canary'})[0], 200)
         is_error(server.get('/v1/nothing'), 404, '')
+        wait_for('a grace period', lambda: figure(server, 'keyway_reclaim_seconds_count'))
         families = {family.name: family for family in
                     text_string_to_metric_families(server.get('/metrics')[1])}
 
@@ -493,13 +466,18 @@ def metrics():
         same(value('keyway_operator_calls', 'keyway_operator_calls_total', operator='nn::relu',
                    key='CPU'), 9)
         same(value('keyway_operator_seconds', 'keyway_operator_seconds_count',
-                   operator='nn::conv2d'), 6)
-        same(value('serve_predict_seconds', 'serve_predict_seconds_count'), 3)
-        same(value('serve_batch_images', 'serve_batch_images_sum'), 3)
-        same(value('serve_requests', 'serve_requests_total', route='/v1/predict', code='2xx'), 3)
+                   operator='nn::conv2d', key='CPU'), 6)
+        same(value('keyway_operator_seconds', 'keyway_operator_seconds_count',
+                   operator='nn::conv2d', key='CANARY'), 2)
+        assert value('keyway_operator_seconds', 'keyway_operator_seconds_sum',
+                     operator='nn::conv2d', key='CPU') > 0
+        same(value('serve_predict_seconds', 'serve_predict_seconds_count'), 4)
+        same(value('serve_batch_images', 'serve_batch_images_sum'), 4)
+        same(value('serve_requests', 'serve_requests_total', route='/v1/predict', code='2xx'), 4)
         same(value('serve_requests', 'serve_requests_total', route='', code='4xx'), 1)
-        same(value('keyway_plugins', 'keyway_plugins', state='serving'), 1)
-        same(value('keyway_plugins_loaded', 'keyway_plugins_loaded_total'), 1)
+        same(value('keyway_plugins', 'keyway_plugins', state='serving'), 2)
+        same(value('keyway_plugins_loaded', 'keyway_plugins_loaded_total'), 2)
+        assert value('keyway_reclaim_seconds', 'keyway_reclaim_seconds_sum') > 0
         assert value('keyway_commits', 'keyway_commits_total') >= 3
         assert value('keyway_memory_bytes', 'keyway_memory_bytes') > 10000
         assert value('process_resident_memory_bytes', 'process_resident_memory_bytes') > 1000000
@@ -587,11 +565,6 @@ def stop():
                 assert '2 plugins loaded, 2 unmapped, 0 retained' in server.output, server.output
 
 
-def figure(server, name):
-    lines = server.get('/metrics')[1].splitlines()
-    return sum(float(line.split()[1]) for line in lines if line.startswith(name + ' '))
-
-
 def stop_in_flight(server, sample, how, gate):
     idle = connect(server.port)
     same(request(server.port, 'GET', '/healthz', connection=idle)[0], 200)
@@ -614,32 +587,9 @@ def stop_in_flight(server, sample, how, gate):
             sample.check(index, answer)
 
 
-def options():
-    def run(*arguments):
-        done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=False)
-        return done.returncode, done.stdout + done.stderr
-
-    def says(result, status, part):
-        same(result[0], status)
-        assert part in result[1], result
-
-    says(run('--help'), 0, 'usage: serve')
-    says(run('--port', 'x'), 2, '--port takes a whole number from 0 to 65535, not `x`')
-    says(run('--batch', '65'), 2, '--batch takes a whole number from 1 to 64')
-    says(run('--speed'), 2, 'speed')
-    says(run('file'), 2, '`file` is no option')
-    free = ('--port', '0', '--admin-port', '0', '--package', 'no-such-folder')
-    says(run(*free, '--data', 'no-such-folder'), 1, 'no-such-folder')
-    says(run(*free, '--plugins', PLUGINS, '--load', 'broken'), 1, 'serve_broken.so')
-    says(run(*free, '--plugins', PLUGINS, '--load', 'x'), 1, 'serve_x.so')
-    with start() as server:
-        says(run(*free[2:], '--port', str(server.port)), 1, 'Address already in use')
-        says(run(*free[:2], *free[4:], '--admin-port', str(server.port)), 1, 'Address already')
-
-
 TESTS = {function.__name__: function for function in
-         (bad_input, canary, elsewhere, endpoints, events, holders, limits, metrics, names, options,
-          plugins, predictions, stop)}
+         (bad_input, canary, elsewhere, endpoints, events, holders, limits, metrics, names,
+         plugins, predictions, stop)}
 TESTS['concurrent'] = concurrent_requests
 TESTS[sys.argv[4]]()
 print(f'{sys.argv[4]}: passed')
