@@ -185,7 +185,7 @@ void selftest_child_stop(selftest_child *child, selftest_findings *findings)
         return;
     }
     // The server gives up by itself first, if something holds a plugin, and says what.
-    const uint64_t limit_ms = (uint64_t)child->options->hang_ms + 2 * child->options->drain_ms;
+    const uint64_t limit_ms = child->options->hang_ms + UINT64_C(2) * child->options->drain_ms;
     const uint64_t until_ns = serve_now_ns() + limit_ms * UINT64_C(1000000);
     const unsigned code = selftest_wire_ask(child->admin_port, "POST", "/v1/stop", "",
                                             child->options->hang_ms, &text);
