@@ -110,8 +110,10 @@ static void compare(test_bench *bench, const char *what, uint32_t dim, const int
     }
     kw_error err = KW_ERROR_INIT;
     kw_tensor *here = NULL;
-    if (kw_tensor_dim(take_result) != dim ||
-        memcmp(kw_tensor_sizes(take_result), sizes, dim * sizeof sizes[0]) != 0) {
+    if (take_result == NULL) {
+        test_fail(host, "%s: %s: no result and no failure", bench->loaded, what);
+    } else if (kw_tensor_dim(take_result) != dim ||
+               memcmp(kw_tensor_sizes(take_result), sizes, dim * sizeof sizes[0]) != 0) {
         test_fail(host, "%s: %s: the result has other extents", bench->loaded, what);
     } else if (kw_tensor_numel(take_result) > 0) {
         here = bring(take_result, &err);
