@@ -41,6 +41,10 @@ typedef struct kw_plugin_options {
     bool keep_previous; // replacing: keep the leaving version's copy for kw_plugin_rollback()
     bool keep_mapped;   // never unmap it: reports of sanitizers and profilers keep their names
     bool share_unique;  // load it beside a mapped version whose unique symbols it will get
+
+    // The name that the plugin must have, so that a file under a wrong one is refused before its
+    // start. NULL: any. Borrowed for the call.
+    const char *name;
 } kw_plugin_options;
 
 /// Loads a plugin from a file and registers what it brings, in one commit. `options` may be NULL.
@@ -57,8 +61,8 @@ typedef struct kw_plugin_options {
 /// @retval KW_NOT_A_PLUGIN       no regular file, no ELF of this machine, cut short, or without a
 ///                               descriptor; nothing of it has run
 /// @retval KW_PLUGIN_REFUSED     the system's loader refuses it; its text is in the sentence
-/// @retval KW_PLUGIN_MISMATCH    built for another interface; the text names the field and both
-///                               values
+/// @retval KW_PLUGIN_MISMATCH    built for another interface, or of another name than
+///                               `options->name`; the text names the field and both values
 /// @retval KW_PLUGIN_STALE       an older version of it is still mapped, and this one would share
 ///                               its unique symbols; the text names one
 /// @retval other                 what the plugin's start answered, or the commit

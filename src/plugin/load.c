@@ -53,6 +53,9 @@ static kw_status join(kwi_plugin_version *version, kw_plugin *plugin, kw_plugin 
         status = kwi_plugin_check_static(version, err);
     }
     if (status == KW_OK && same != NULL) {
+        status = kwi_plugin_check_name(same->current->name, version->expected_name, err);
+    }
+    if (status == KW_OK && same != NULL) {
         same->lease_count++;
         *out_plugin = same;
     } else if (status == KW_OK) {

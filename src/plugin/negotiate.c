@@ -150,6 +150,15 @@ static kw_status check_words(const kw_plugin_descriptor *found, kw_error *err)
     return KW_OK;
 }
 
+kw_status kwi_plugin_check_name(const char *name, const char *expected_name, kw_error *err)
+{
+    if (expected_name != NULL && strcmp(name, expected_name) != 0) {
+        return kwi_fail(err, KW_PLUGIN_MISMATCH, "it is named %.64s, not %.64s as the host expects",
+                        name, expected_name);
+    }
+    return KW_OK;
+}
+
 kw_status kwi_plugin_negotiate(kwi_plugin_version *version, const kw_plugin_descriptor *found,
                                uint64_t bytes, kw_error *err)
 {
@@ -165,6 +174,8 @@ kw_status kwi_plugin_negotiate(kwi_plugin_version *version, const kw_plugin_desc
     status = check_numbers(known, err); // first: after another major nothing else can be believed
     status = status == KW_OK ? check_tail(found, size, err) : status;
     status = status == KW_OK ? check_words(known, err) : status;
+    status =
+        status == KW_OK ? kwi_plugin_check_name(known->name, version->expected_name, err) : status;
     status = status == KW_OK ? check_functions(known, err) : status;
     status = status == KW_OK ? check_tensors(known, version->dispatcher, err) : status;
     if (status == KW_OK) {

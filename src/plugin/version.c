@@ -77,6 +77,7 @@ kw_status kwi_plugin_version_create(const kwi_plugin_source *source,
     version->dispatcher = options->dispatcher;
     version->keep_mapped = options->keep_mapped;
     version->share_unique = options->share_unique;
+    version->expected_name = options->name;
     version->source = source->descriptor;
     kw_status status =
         source->descriptor == NULL ? make_copy(version, source, options->copy_folder, err) : KW_OK;

@@ -36,6 +36,7 @@ typedef struct kwi_plugin_version {
     const kw_plugin_descriptor *source; // compiled in; else NULL
     bool keep_mapped;
     bool share_unique;
+    const char *expected_name; // NULL: any. Borrowed while it is brought up, and not read later
 
     // guard: thread. Of whoever brings it up or takes it down; others read it from SERVING on.
     void *handle;
@@ -95,6 +96,9 @@ bool kwi_plugin_version_is_mapped(const kwi_plugin_version *version);
 // `bytes` is what the object reserves for it.
 kw_status kwi_plugin_negotiate(kwi_plugin_version *version, const kw_plugin_descriptor *found,
                                uint64_t bytes, kw_error *err);
+
+// Whether a plugin has the name that a loading of it expects; NULL is any.
+kw_status kwi_plugin_check_name(const char *name, const char *expected_name, kw_error *err);
 
 // The function table of this host.
 const kw_plugin_api *kwi_plugin_api_table(void);

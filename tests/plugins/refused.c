@@ -235,6 +235,40 @@ static void a_failed_replacement_changes_nothing(void)
     host_unload(plugin);
 }
 
+// A file under the name of another plugin. Whether it is new, is loaded already, or is to replace
+// one, it is refused before its start.
+static void another_name_is_refused(void)
+{
+    kw_plugin_options options = host_options();
+    kw_plugin *plugin = NULL;
+    kw_error why = KW_ERROR_INIT;
+    options.name = "better";
+    const uint64_t before = kw_version();
+    kw_status status = kw_plugin_load(host_path("good_1"), &options, &plugin, &why);
+    CHECK(status == KW_PLUGIN_MISMATCH && plugin == NULL, "new it gives %s",
+          kw_status_name(status));
+    CHECK(strstr(why.text, "it is named good, not better as the host expects") != NULL,
+          "it says: %s", why.text);
+    CHECK(kw_version() == before, "it was committed");
+
+    options.name = "good";
+    MUST(kw_plugin_load(host_path("good_1"), &options, &plugin, &err));
+    options.name = "goo"; // no beginning of it
+    kw_plugin *again = NULL;
+    status = kw_plugin_load(host_path("good_1"), &options, &again, &why);
+    CHECK(status == KW_PLUGIN_MISMATCH && again == NULL, "loaded it gives %s",
+          kw_status_name(status));
+    CHECK(strstr(why.text, "it is named good, not goo as the host expects") != NULL, "it says: %s",
+          why.text);
+    status = kw_plugin_replace(plugin, host_path("plain"), &options, &why);
+    CHECK(status == KW_PLUGIN_MISMATCH, "replacing it gives %s", kw_status_name(status));
+    host_expect(1);
+    options.name = "good";
+    MUST(kw_plugin_replace(plugin, host_path("good_2"), &options, &err));
+    host_expect(2);
+    host_unload(plugin);
+}
+
 static void arguments_are_checked(void)
 {
     kw_plugin_options options = host_options();
@@ -280,6 +314,7 @@ int main(int argc, char **argv)
     RUN(a_start_that_fails_leaves_nothing);
     RUN(a_commit_that_fails_leaves_nothing);
     RUN(a_failed_replacement_changes_nothing);
+    RUN(another_name_is_refused);
     RUN(arguments_are_checked);
     RUN(nothing_is_left);
     return host_end();
