@@ -84,8 +84,8 @@ serve_answer serve_answer_failure(kw_status status, const char *sentence)
     unsigned code = 422; // a plugin that cannot be used, or a start that failed
     if (status == KW_FILE_NOT_READABLE) {
         code = 404;
-    } else if (status == KW_BUSY || status == KW_NOT_FOUND || status == KW_PLUGIN_PINNED ||
-               status == KW_PLUGIN_STALE || status == KW_LIBRARY_CLOSED) {
+    } else if (status == KW_BUSY || status == KW_PLUGIN_PINNED || status == KW_PLUGIN_STALE ||
+               status == KW_LIBRARY_CLOSED) {
         code = 409;
     } else if (status == KW_NO_MEMORY || status == KW_BACKLOG_FULL) {
         code = 503;

@@ -80,55 +80,31 @@ static serve_answer tell(const char *name, uint64_t generation, const char *stat
         state, "held_by", serve_json_text(held_by), "version", (json_int_t)kw_version()));
 }
 
-// What is in memory of a plugin.
+// A plugin's version that is held although another one serves.
 typedef struct picture {
-    const kw_plugin *lease;       // whose name is looked for
-    const char *name;             // whose held versions are looked for
-    char own_name[256];           // that of the lease's plugin
+    const char *name;
     char held_by[KW_ERROR_BYTES]; // what holds a version of the name; "": nothing
 } picture;
 
 static void look(const kw_plugin_info *info, void *context)
 {
     picture *seen = context;
-    if (info->plugin == seen->lease) {
-        (void)snprintf(seen->own_name, sizeof seen->own_name, "%s", info->name);
-    }
     if (info->held_by[0] != '\0' && strcmp(info->name, seen->name) == 0) {
         (void)snprintf(seen->held_by, sizeof seen->held_by, "%s", info->held_by);
     }
-}
-
-static picture look_at(const char *name, const kw_plugin *lease)
-{
-    picture seen = {.lease = lease, .name = name};
-    kw_error err = KW_ERROR_INIT;
-    (void)!kw_plugin_list(look, &seen, &err); // no memory: nothing is known
-    return seen;
-}
-
-// Answers of the server name plugins, so one must not go under the name of another.
-static bool has_own_name(const request *made, const picture *seen)
-{
-    return strcmp(seen->own_name, made->name) == 0;
-}
-
-static serve_answer tell_other_name(const picture *seen)
-{
-    return serve_answer_error(422, "the plugin in the file is named %s", seen->own_name);
 }
 
 static serve_answer load(const request *made)
 {
     serve_plugins *plugins = made->plugins;
     serve_plugin *place = find_free(plugins->serving);
-    serve_plugin *leaving = find_free(plugins->leaving);
-    if (place == NULL || leaving == NULL) {
+    if (place == NULL) {
         return serve_answer_error(409, "there is room for %d plugins; unload one first",
                                   SERVE_PLUGINS_MAX);
     }
-    const kw_plugin_options options = {.struct_size = sizeof options,
-                                       .dispatcher = plugins->dispatcher};
+    // The name: answers of the server name plugins, so none may go under the name of another.
+    const kw_plugin_options options = {
+        .struct_size = sizeof options, .dispatcher = plugins->dispatcher, .name = made->name};
     kw_error err = KW_ERROR_INIT;
     kw_plugin *lease = NULL;
     const uint64_t generation = serve_origins_begin(plugins->origins, plugins->network, made->name);
@@ -137,31 +113,8 @@ static serve_answer load(const request *made)
         serve_origins_cancel(plugins->origins);
         return serve_answer_failure(status, err.text);
     }
-    const picture seen = look_at(made->name, lease);
-    if (!has_own_name(made, &seen)) {
-        if (kw_plugin_unload(lease, made->drain_ns, &err) != KW_OK) {
-            set(plugins, leaving, made->name, lease, generation);
-        }
-        return tell_other_name(&seen);
-    }
     set(plugins, place, made->name, lease, generation);
     return tell(made->name, generation, "serving", "");
-}
-
-// Puts the version that serves in the place of one that has the name of another plugin.
-static serve_answer undo(const request *made, serve_plugin *place, const picture *seen)
-{
-    serve_plugins *plugins = made->plugins;
-    const kw_plugin_options options = {.struct_size = sizeof options, .drain_ns = made->drain_ns};
-    kw_error err = KW_ERROR_INIT;
-    const uint64_t generation = serve_origins_begin(plugins->origins, plugins->network, made->name);
-    const kw_status status = kw_plugin_rollback(place->lease, &options, &err);
-    if (status != KW_OK) {
-        serve_origins_cancel(plugins->origins);
-        return serve_answer_failure(status, err.text);
-    }
-    set(plugins, place, made->name, place->lease, generation);
-    return tell_other_name(seen);
 }
 
 // The version that was replaced may be held still; it leaves by itself, and the answer says so.
@@ -169,8 +122,10 @@ static serve_answer exchange(const request *made, serve_plugin *place)
 {
     serve_plugins *plugins = made->plugins;
     // snippet: replace
-    const kw_plugin_options options = {
-        .struct_size = sizeof options, .drain_ns = made->drain_ns, .keep_previous = true};
+    const kw_plugin_options options = {.struct_size = sizeof options,
+                                       .drain_ns = made->drain_ns,
+                                       .keep_previous = true,
+                                       .name = made->name};
     kw_error err = KW_ERROR_INIT;
     const uint64_t generation = serve_origins_begin(plugins->origins, plugins->network, made->name);
     const kw_status status = made->change == SERVE_CHANGE_REPLACE
@@ -178,13 +133,13 @@ static serve_answer exchange(const request *made, serve_plugin *place)
                                  : kw_plugin_rollback(place->lease, &options, &err);
     if (status != KW_OK) {
         serve_origins_cancel(plugins->origins);
-        return serve_answer_failure(status, err.text);
+        return made->change == SERVE_CHANGE_ROLLBACK && status == KW_NOT_FOUND
+                   ? serve_answer_error(409, "%s", err.text) // nothing was kept
+                   : serve_answer_failure(status, err.text);
     }
     // end of snippet
-    const picture seen = look_at(made->name, place->lease);
-    if (!has_own_name(made, &seen)) {
-        return undo(made, place, &seen);
-    }
+    picture seen = {.name = made->name};
+    (void)!kw_plugin_list(look, &seen, &err); // no memory: nothing is known
     set(plugins, place, made->name, place->lease, generation);
     return tell(made->name, generation, "serving", seen.held_by);
 }

@@ -28,11 +28,15 @@ def softmax(server):
 
 def torn():
     """A plugin whose start or commit fails leaves nothing, and what served goes on."""
-    with start('--load', 'mark') as server:
+    with start() as server:
+        for _ in range(2):
+            is_error(server.change('mark', 'load', file='serve_torn.so'), 422, 'what torn needs')
+            is_error(server.change('mark', 'load', file='serve_torn_commit.so'), 422, 'relu')
+            same(softmax(server), 'builtin')
+        same(server.get('/v1/plugins')[1]['loaded'], [])
+        same(server.change('mark', 'load')[0], 200)
         before = server.get('/v1/plugins')[1]['loaded']
         for _ in range(2):
-            is_error(server.change('torn', 'load'), 422, 'has not what torn needs')
-            is_error(server.change('torn', 'load', file='serve_torn_commit.so'), 422, 'relu')
             is_error(server.change('mark', 'replace', file='serve_torn.so'), 422, 'torn needs')
             is_error(server.change('mark', 'replace', file='serve_torn_commit.so'), 422, 'relu')
             same(softmax(server), 'mark@1.0#1')

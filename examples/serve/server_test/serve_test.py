@@ -319,18 +319,22 @@ def plugins():
         same(softmax(), 'mark@1.0#3')
 
         # No plugin goes under the name of another.
+        version = server.get('/healthz')[1]['version']
         is_error(server.change('mark_two', 'load'), 422, 'named mark')
         is_error(server.change('mark', 'replace', file='serve_gate.so'), 422, 'named gate')
-        same(softmax(), 'mark@1.0#5')
+        same(softmax(), 'mark@1.0#3')
+        same(server.get('/healthz')[1]['version'], version)  # nothing was committed for a moment
+        same(server.change('mark', 'rollback')[1]['generation'], 4)  # what was kept is there still
+        same(softmax(), 'mark@2.0#4')
         same(server.change('mark', 'unload')[1]['state'], 'unmapped')
         same(softmax(), 'builtin')
         same(listed(), {})
-        same(server.change('mark', 'load')[1]['generation'], 6)
-        same(softmax(), 'mark@1.0#6')
+        same(server.change('mark', 'load')[1]['generation'], 5)
+        same(softmax(), 'mark@1.0#5')
         figures = server.get('/v1/plugins')[1]['figures']
-        same([figures[key] for key in ('loaded', 'unmapped', 'retained', 'serving')], [7, 6, 0, 1])
+        same([figures[key] for key in ('loaded', 'unmapped', 'retained', 'serving')], [5, 4, 0, 1])
         server.stop()
-        assert '7 plugins loaded, 7 unmapped, 0 retained' in server.output, server.output
+        assert '5 plugins loaded, 5 unmapped, 0 retained' in server.output, server.output
 
 
 def holders():
