@@ -10,12 +10,13 @@
 #include <search.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <keyway/storage.h>
 
 typedef struct range {
     const char *start;
-    size_t bytes;
+    size_t bytes; // whole pages, of which the buffer may have less
     cl_mem buffer;
 } range;
 
@@ -78,9 +79,13 @@ static void *allocate(size_t bytes, size_t alignment, int32_t device_index, void
     if (made == NULL) {
         return NULL;
     }
-    void *start = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    // Whole pages are given back, too: of a part ThreadSanitizer would keep that it was written to,
+    // and accuse whoever reads what the loader maps there next, which it cannot see.
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    made->bytes = (bytes + page - 1) / page * page;
+    void *start =
+        mmap(NULL, made->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     made->start = start != MAP_FAILED ? start : NULL;
-    made->bytes = bytes;
     made->buffer = clCreateBuffer(used_context, CL_MEM_READ_WRITE, bytes, NULL, NULL);
     if (made->start == NULL || made->buffer == NULL || !insert(made)) {
         destroy(made);

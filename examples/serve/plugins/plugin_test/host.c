@@ -67,8 +67,7 @@ static int compare_names(const void *a, const void *b)
 static bool is_wanted(const test_host *host, const char *name)
 {
     const char *only = host->options.only;
-    return (only[0] == '\0' || test_host_is_listed(only, name)) &&
-           !test_host_is_listed(host->options.without, name);
+    return only[0] == '\0' || test_host_is_listed(only, name);
 }
 
 static void find_plugins(test_host *host)

@@ -35,7 +35,6 @@ typedef struct test_options {
     const char *plugin_folder;
     const char *data_folder;
     const char *only;      // names between commas; "": all of the folder
-    const char *without;   // names between commas that are left out; "": none
     const char *inexact;   // names of plugins whose answers need not be those of float kernels
     double agreement;      // the share of their answers that have the reference's class, at least
     double logit_distance; // how far their logits may be from the reference's

@@ -6,8 +6,7 @@
 // SPDX-License-Identifier: MIT
 //
 //     serve_plugin_test MODE... --plugins FOLDER --data FOLDER [--only NAMES]
-//         [--without NAMES] [--inexact NAMES --agreement SHARE --distance LOGITS] [--images N]
-//         [--pair-images N]
+//         [--inexact NAMES --agreement SHARE --distance LOGITS] [--images N] [--pair-images N]
 //         [--rounds N] [--changes N] [--drain-ms N] [--seed N]
 //
 // A mode is `alone`, `together` or `swap`. The exit status is 0 if everything was as it should, 1
@@ -23,13 +22,19 @@
 #include "swap.h"
 
 static const struct option long_options[] = {
-    {"plugins", required_argument, NULL, 'p'},     {"data", required_argument, NULL, 'd'},
-    {"only", required_argument, NULL, 'o'},        {"without", required_argument, NULL, 'w'},
-    {"inexact", required_argument, NULL, 'i'},     {"agreement", required_argument, NULL, 'a'},
-    {"distance", required_argument, NULL, 'l'},    {"images", required_argument, NULL, 'n'},
-    {"pair-images", required_argument, NULL, 'm'}, {"rounds", required_argument, NULL, 'r'},
-    {"changes", required_argument, NULL, 'c'},     {"drain-ms", required_argument, NULL, 't'},
-    {"seed", required_argument, NULL, 's'},        {NULL, 0, NULL, 0},
+    {"plugins", required_argument, NULL, 'p'},
+    {"data", required_argument, NULL, 'd'},
+    {"only", required_argument, NULL, 'o'},
+    {"inexact", required_argument, NULL, 'i'},
+    {"agreement", required_argument, NULL, 'a'},
+    {"distance", required_argument, NULL, 'l'},
+    {"images", required_argument, NULL, 'n'},
+    {"pair-images", required_argument, NULL, 'm'},
+    {"rounds", required_argument, NULL, 'r'},
+    {"changes", required_argument, NULL, 'c'},
+    {"drain-ms", required_argument, NULL, 't'},
+    {"seed", required_argument, NULL, 's'},
+    {NULL, 0, NULL, 0},
 };
 
 static void set_option(test_options *options, int option, const char *value)
@@ -44,9 +49,6 @@ static void set_option(test_options *options, int option, const char *value)
         break;
     case 'o':
         options->only = value;
-        break;
-    case 'w':
-        options->without = value;
         break;
     case 'i':
         options->inexact = value;
@@ -133,7 +135,6 @@ int main(int argc, char **argv)
     static test_host host; // too large for a stack
     test_options options = {
         .only = "",
-        .without = "",
         .inexact = "",
         .image_count = 512,
         .pair_count = 32,
