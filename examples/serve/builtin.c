@@ -19,21 +19,9 @@ static kw_status conv2d(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_
 {
     (void)self;
     (void)keys;
-    kw_status status = KW_OK;
-    if ((status = serve_float_check(x, 4, "x")) != KW_OK ||
-        (status = serve_float_check(weight, 4, "weight")) != KW_OK ||
-        (bias != NULL && (status = serve_float_check(bias, 1, "bias")) != KW_OK)) {
-        return status;
-    }
     fashion_conv2d_shape shape;
-    status = serve_conv2d_describe(x, weight, bias, padding, &shape);
-    if (status != KW_OK) {
-        return status;
-    }
-    int64_t sizes[4];
-    serve_conv2d_sizes(&shape, sizes);
     float *y = NULL;
-    status = serve_result_create(4, sizes, out_0, &y);
+    const kw_status status = serve_conv2d_prepare(x, weight, bias, padding, &shape, out_0, &y);
     if (status == KW_OK) {
         fashion_plain_conv2d(&shape, serve_tensor_values(x), serve_tensor_values(weight),
                              serve_tensor_values(bias), y);
@@ -45,11 +33,8 @@ static kw_status relu(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_te
 {
     (void)self;
     (void)keys;
-    kw_status status = serve_float_check(x, kw_tensor_dim(x), "x");
     float *y = NULL;
-    if (status == KW_OK) {
-        status = serve_result_create(kw_tensor_dim(x), kw_tensor_sizes(x), out_0, &y);
-    }
+    const kw_status status = serve_relu_prepare(x, out_0, &y);
     if (status == KW_OK) {
         fashion_plain_relu((size_t)kw_tensor_numel(x), serve_tensor_values(x), y);
     }
@@ -62,17 +47,8 @@ static kw_status max_pool2d(const kw_kernel *self, kw_keyset keys, kw_tensor *x,
     (void)self;
     (void)keys;
     fashion_pool2d_shape shape;
-    kw_status status = serve_float_check(x, 4, "x");
-    if (status == KW_OK) {
-        status = serve_max_pool2d_describe(x, size, &shape);
-    }
-    if (status != KW_OK) {
-        return status;
-    }
-    int64_t sizes[4];
-    serve_max_pool2d_sizes(x, &shape, sizes);
     float *y = NULL;
-    status = serve_result_create(4, sizes, out_0, &y);
+    const kw_status status = serve_max_pool2d_prepare(x, size, &shape, out_0, &y);
     if (status == KW_OK) {
         fashion_plain_max_pool2d(&shape, serve_tensor_values(x), y);
     }
@@ -84,20 +60,9 @@ static kw_status linear(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_
 {
     (void)self;
     (void)keys;
-    kw_status status = KW_OK;
-    if ((status = serve_float_check(x, kw_tensor_dim(x), "x")) != KW_OK ||
-        (status = serve_float_check(weight, 2, "weight")) != KW_OK ||
-        (bias != NULL && (status = serve_float_check(bias, 1, "bias")) != KW_OK)) {
-        return status;
-    }
     serve_linear_shape shape;
-    status = serve_linear_describe(x, weight, bias, &shape);
-    if (status != KW_OK) {
-        return status;
-    }
-    const int64_t sizes[] = {(int64_t)shape.rows, (int64_t)shape.out_columns};
     float *y = NULL;
-    status = serve_result_create(2, sizes, out_0, &y);
+    const kw_status status = serve_linear_prepare(x, weight, bias, &shape, out_0, &y);
     if (status == KW_OK) {
         fashion_plain_linear(shape.rows, shape.columns, shape.out_columns, serve_tensor_values(x),
                              serve_tensor_values(weight), serve_tensor_values(bias), y);
@@ -112,14 +77,8 @@ static kw_status softmax(const kw_kernel *self, kw_keyset keys, kw_tensor *x, in
     (void)keys;
     size_t rows = 0;
     size_t columns = 0;
-    kw_status status = serve_float_check(x, 2, "x");
-    if (status == KW_OK) {
-        status = serve_softmax_describe(x, dim, &rows, &columns);
-    }
     float *y = NULL;
-    if (status == KW_OK) {
-        status = serve_result_create(2, kw_tensor_sizes(x), out_0, &y);
-    }
+    const kw_status status = serve_softmax_prepare(x, dim, &rows, &columns, out_0, &y);
     if (status == KW_OK) {
         fashion_plain_softmax(rows, columns, serve_tensor_values(x), y);
     }

@@ -51,10 +51,8 @@ static kw_status run_conv2d(const fashion_conv2d_shape *shape, kw_tensor *x, kw_
     if (scratch == NULL) {
         return kw_fail(KW_NO_MEMORY, "no memory for an image with its padding");
     }
-    int64_t sizes[4];
-    serve_conv2d_sizes(shape, sizes);
     float *y = NULL;
-    const kw_status status = serve_result_create(4, sizes, out_0, &y);
+    const kw_status status = serve_conv2d_result(shape, out_0, &y);
     if (status == KW_OK) {
         blocked_conv2d(shape, serve_tensor_values(x), serve_tensor_values(weight),
                        serve_tensor_values(bias), scratch, y);
@@ -83,13 +81,11 @@ static kw_status linear(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_
         return nn_linear_redispatch_on(self->op, without_canary(keys), x, weight, bias, out_0);
     }
     serve_linear_shape shape;
-    kw_status status = serve_linear_describe(x, weight, bias, &shape);
-    if (status != KW_OK) {
-        return status;
-    }
-    const int64_t sizes[] = {(int64_t)shape.rows, (int64_t)shape.out_columns};
     float *y = NULL;
-    status = serve_result_create(2, sizes, out_0, &y);
+    kw_status status = serve_linear_describe(x, weight, bias, &shape);
+    if (status == KW_OK) {
+        status = serve_linear_result(&shape, out_0, &y);
+    }
     if (status == KW_OK) {
         blocked_linear(&shape, serve_tensor_values(x), serve_tensor_values(weight),
                        serve_tensor_values(bias), y);

@@ -118,13 +118,12 @@ static kw_status convolve(const fashion_conv2d_shape *shape, const inputs *in,
                           const serve_int8_weight *weight, kw_tensor **out_0)
 {
     const size_t in_count = shape->in_channels * shape->height * shape->width;
-    int64_t sizes[4];
-    serve_conv2d_sizes(shape, sizes);
-    const size_t out_count = (size_t)(sizes[1] * sizes[2] * sizes[3]);
+    const size_t out_count =
+        shape->out_channels * fashion_conv2d_out_height(shape) * fashion_conv2d_out_width(shape);
     int8_t *scratch = malloc(serve_int8_conv2d_scratch_bytes(shape) + 1);
     float *y = NULL;
     const kw_status status = scratch != NULL
-                                 ? serve_result_create(4, sizes, out_0, &y)
+                                 ? serve_conv2d_result(shape, out_0, &y)
                                  : kw_fail(KW_NO_MEMORY, "no memory for an image's patches");
     for (size_t i = 0; i < shape->batch && status == KW_OK && out_count > 0; i++) {
         serve_int8_conv2d_image(shape, in->values + i * in_count, in->scales[i], weight, scratch,
@@ -171,9 +170,8 @@ static kw_status linear_quantized(const kw_kernel *self, kw_keyset keys, kw_tens
         return status;
     }
     quantized.bias = serve_tensor_values(in.bias);
-    const int64_t sizes[] = {(int64_t)shape.rows, (int64_t)shape.out_columns};
     float *y = NULL;
-    status = serve_result_create(2, sizes, out_0, &y);
+    status = serve_linear_result(&shape, out_0, &y);
     for (size_t i = 0; i < shape.rows && status == KW_OK; i++) {
         serve_int8_linear_row(shape.columns, shape.out_columns, in.values + i * shape.columns,
                               in.scales[i], &quantized, y + i * shape.out_columns);

@@ -53,16 +53,6 @@ static kw_status answer(const onednn_shape *shape, uint32_t dim, const int64_t *
     return KW_OK;
 }
 
-static kw_status check(const kw_tensor *x, uint32_t x_dim, const kw_tensor *weight,
-                       uint32_t weight_dim, const kw_tensor *bias)
-{
-    kw_status status = serve_float_check(x, x_dim, "x");
-    if (status == KW_OK) {
-        status = serve_float_check(weight, weight_dim, "weight");
-    }
-    return status == KW_OK && bias != NULL ? serve_float_check(bias, 1, "bias") : status;
-}
-
 // NOLINTNEXTLINE(readability-function-size): the schema says how many parameters there are
 static kw_status conv2d(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_tensor *weight,
                         kw_tensor *bias, int64_t padding, kw_tensor **out_0)
@@ -70,10 +60,7 @@ static kw_status conv2d(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_
     (void)self;
     (void)keys;
     fashion_conv2d_shape described;
-    kw_status status = check(x, 4, weight, 4, bias);
-    if (status == KW_OK) {
-        status = serve_conv2d_describe(x, weight, bias, padding, &described);
-    }
+    const kw_status status = serve_conv2d_check(x, weight, bias, padding, &described);
     if (status != KW_OK) {
         return status;
     }
@@ -106,10 +93,7 @@ static kw_status max_pool2d(const kw_kernel *self, kw_keyset keys, kw_tensor *x,
     (void)self;
     (void)keys;
     fashion_pool2d_shape described;
-    kw_status status = serve_float_check(x, 4, "x");
-    if (status == KW_OK) {
-        status = serve_max_pool2d_describe(x, size, &described);
-    }
+    const kw_status status = serve_max_pool2d_check(x, size, &described);
     if (status != KW_OK) {
         return status;
     }
@@ -125,10 +109,7 @@ static kw_status linear(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_
     (void)self;
     (void)keys;
     serve_linear_shape described;
-    kw_status status = check(x, kw_tensor_dim(x), weight, 2, bias);
-    if (status == KW_OK) {
-        status = serve_linear_describe(x, weight, bias, &described);
-    }
+    const kw_status status = serve_linear_check(x, weight, bias, &described);
     if (status != KW_OK) {
         return status;
     }

@@ -32,14 +32,11 @@ static kw_status need_blas_extents(const size_t *extents, size_t count)
     return KW_OK;
 }
 
-static kw_status describe_conv2d(kw_tensor *x, kw_tensor *weight, kw_tensor *bias, int64_t padding,
-                                 fashion_conv2d_shape *out_shape)
+static kw_status check_conv2d(kw_tensor *x, kw_tensor *weight, kw_tensor *bias, int64_t padding,
+                              fashion_conv2d_shape *out_shape)
 {
-    kw_status status = KW_OK;
-    if ((status = serve_float_check(x, 4, "x")) != KW_OK ||
-        (status = serve_float_check(weight, 4, "weight")) != KW_OK ||
-        (bias != NULL && (status = serve_float_check(bias, 1, "bias")) != KW_OK) ||
-        (status = serve_conv2d_describe(x, weight, bias, padding, out_shape)) != KW_OK) {
+    const kw_status status = serve_conv2d_check(x, weight, bias, padding, out_shape);
+    if (status != KW_OK) {
         return status;
     }
     const size_t taps = out_shape->in_channels * out_shape->kernel_height * out_shape->kernel_width;
@@ -61,7 +58,7 @@ static kw_status conv2d(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_
     (void)self;
     (void)keys;
     fashion_conv2d_shape shape;
-    kw_status status = describe_conv2d(x, weight, bias, padding, &shape);
+    kw_status status = check_conv2d(x, weight, bias, padding, &shape);
     if (status != KW_OK) {
         return status;
     }
@@ -70,10 +67,8 @@ static kw_status conv2d(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_
     if (scratch == NULL) {
         return kw_fail(KW_NO_MEMORY, "no memory for %zu elements of scratch", count);
     }
-    int64_t sizes[4];
-    serve_conv2d_sizes(&shape, sizes);
     float *y = NULL;
-    status = serve_result_create(4, sizes, out_0, &y);
+    status = serve_conv2d_result(&shape, out_0, &y);
     if (status == KW_OK) {
         fashion_openblas_conv2d(&shape, serve_tensor_values(x), serve_tensor_values(weight),
                                 serve_tensor_values(bias), scratch, y);
@@ -87,20 +82,16 @@ static kw_status linear(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_
 {
     (void)self;
     (void)keys;
-    kw_status status = KW_OK;
     serve_linear_shape shape;
-    if ((status = serve_float_check(x, kw_tensor_dim(x), "x")) != KW_OK ||
-        (status = serve_float_check(weight, 2, "weight")) != KW_OK ||
-        (bias != NULL && (status = serve_float_check(bias, 1, "bias")) != KW_OK) ||
-        (status = serve_linear_describe(x, weight, bias, &shape)) != KW_OK) {
+    kw_status status = serve_linear_check(x, weight, bias, &shape);
+    if (status != KW_OK) {
         return status;
     }
     const size_t extents[] = {shape.rows, shape.columns, shape.out_columns};
-    const int64_t sizes[] = {(int64_t)shape.rows, (int64_t)shape.out_columns};
     float *y = NULL;
     status = need_blas_extents(extents, sizeof extents / sizeof extents[0]);
     if (status == KW_OK) {
-        status = serve_result_create(2, sizes, out_0, &y);
+        status = serve_linear_result(&shape, out_0, &y);
     }
     if (status == KW_OK) {
         fashion_openblas_linear(shape.rows, shape.columns, shape.out_columns,

@@ -83,18 +83,11 @@ static kw_status conv2d(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_
     (void)self;
     (void)keys;
     fashion_conv2d_shape shape;
-    kw_status status = check(x);
-    if (status == KW_OK) {
-        status = serve_conv2d_describe(x, weight, bias, padding, &shape);
-    }
-    if (status != KW_OK) {
-        return status;
-    }
-    int64_t sizes[4];
-    serve_conv2d_sizes(&shape, sizes);
     float *y = NULL;
-    status = serve_result_create(4, sizes, out_0, &y);
-    if (status == KW_OK) {
+    kw_status status = KW_OK;
+    if ((status = check(x)) == KW_OK &&
+        (status = serve_conv2d_describe(x, weight, bias, padding, &shape)) == KW_OK &&
+        (status = serve_conv2d_result(&shape, out_0, &y)) == KW_OK) {
         fashion_plain_conv2d(&shape, serve_tensor_values(x), values_of(weight),
                              serve_tensor_values(bias), y);
     }
@@ -132,9 +125,8 @@ static kw_status linear(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_
     if (status != KW_OK) {
         return status;
     }
-    const int64_t sizes[] = {(int64_t)shape.rows, (int64_t)shape.out_columns};
     float *y = NULL;
-    status = serve_result_create(2, sizes, out_0, &y);
+    status = serve_linear_result(&shape, out_0, &y);
     if (status == KW_OK) {
         fashion_plain_linear(shape.rows, shape.columns, shape.out_columns, serve_tensor_values(x),
                              serve_tensor_values(weight), serve_tensor_values(bias), y);

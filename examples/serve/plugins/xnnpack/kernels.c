@@ -80,8 +80,7 @@ static kw_status conv2d(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_
     fashion_conv2d_shape shape;
     kw_status status = KW_OK;
     if ((status = xnnpack_float_check(x, "x")) != KW_OK ||
-        (status = serve_float_check(weight, 4, "weight")) != KW_OK ||
-        (bias != NULL && (status = serve_float_check(bias, 1, "bias")) != KW_OK) ||
+        (status = serve_weights_check(weight, 4, bias)) != KW_OK ||
         (status = serve_conv2d_describe(x, weight, bias, padding, &shape)) != KW_OK) {
         return status;
     }
@@ -199,16 +198,14 @@ static kw_status linear(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_
     serve_linear_shape shape;
     kw_status status = KW_OK;
     if ((status = xnnpack_float_check(x, "x")) != KW_OK ||
-        (status = serve_float_check(weight, 2, "weight")) != KW_OK ||
-        (bias != NULL && (status = serve_float_check(bias, 1, "bias")) != KW_OK) ||
+        (status = serve_weights_check(weight, 2, bias)) != KW_OK ||
         (status = serve_linear_describe(x, weight, bias, &shape)) != KW_OK) {
         return status;
     }
-    const int64_t sizes[] = {(int64_t)shape.rows, (int64_t)shape.out_columns};
     kw_tensor *rows = NULL;
     kw_tensor *result = NULL;
     float *y = NULL;
-    status = serve_result_create(2, sizes, &result, &y);
+    status = serve_linear_result(&shape, &result, &y);
     if (status == KW_OK && kw_tensor_numel(result) != 0) {
         status = shape.columns != 0
                      ? xnnpack_plain_of(x, &rows)

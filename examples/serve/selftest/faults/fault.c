@@ -98,11 +98,9 @@ static kw_status linear(const kw_kernel *self, kw_keyset keys, kw_tensor *x, kw_
     serve_linear_shape shape;
     float *y = NULL;
     kw_status status = serve_linear_describe(x, weight, bias, &shape);
-    if (status != KW_OK) {
-        return status;
+    if (status == KW_OK) {
+        status = serve_linear_result(&shape, out_0, &y);
     }
-    const int64_t sizes[] = {(int64_t)shape.rows, (int64_t)shape.out_columns};
-    status = serve_result_create(2, sizes, out_0, &y);
     if (status != KW_OK) {
         return status;
     }
