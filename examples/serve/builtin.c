@@ -11,6 +11,7 @@
 #include <keyway/call.h>
 
 #include "layers.h"
+#include "staging.h"
 #include "tensors.h"
 
 // NOLINTNEXTLINE(readability-function-size): the schema says how many parameters there are
@@ -91,14 +92,11 @@ static kw_status stage(kw_transaction *tx, kw_library *library, kw_error *err)
     if (status != KW_OK) {
         return status;
     }
-    if ((status = nn_conv2d_impl(tx, library, KW_KEY_CPU, conv2d)) != KW_OK ||
-        (status = nn_relu_impl(tx, library, KW_KEY_CPU, relu)) != KW_OK ||
-        (status = nn_max_pool2d_impl(tx, library, KW_KEY_CPU, max_pool2d)) != KW_OK ||
-        (status = nn_linear_impl(tx, library, KW_KEY_CPU, linear)) != KW_OK ||
-        (status = nn_softmax_impl(tx, library, KW_KEY_CPU, softmax)) != KW_OK) {
+    if (!SERVE_KERNELS_STAGE(tx, library, KW_KEY_CPU)) {
         *err = *kw_transaction_error(tx);
+        return err->status;
     }
-    return status;
+    return KW_OK;
 }
 
 kw_status serve_builtin_create(kw_dispatcher *dispatcher, kw_library **out_library, kw_error *err)

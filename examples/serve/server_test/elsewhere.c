@@ -18,6 +18,7 @@
 #include <keyway/plugin_api.h>
 #include <keyway/tensor.h>
 
+#include "plugins/support/descriptor.h"
 #include "tensors.h"
 
 static void *allocate(size_t bytes, size_t alignment, int32_t device_index, void *context)
@@ -184,13 +185,4 @@ static kw_status stop(kw_error *err)
     return kw_storage_allocator_set(KW_DEVICE_PRIVATEUSE1, NULL, err);
 }
 
-KW_PLUGIN = {
-    KW_PLUGIN_LINKED,
-    .name = "elsewhere",
-    .version = "1.0",
-    .start = start,
-    .stop = stop,
-    .ns = "nn",
-    .tensor_type = "kw_tensor",
-    .tensor_type_version = KW_TENSOR_LAYOUT,
-};
+KW_PLUGIN = SERVE_PLUGIN("nn", "elsewhere", "1.0", start, stop);

@@ -15,6 +15,7 @@
 #include <keyway/plugin_api.h>
 #include <keyway/tensor.h>
 
+#include "plugins/support/descriptor.h"
 #include "tensors.h"
 
 enum {
@@ -71,13 +72,4 @@ static kw_status stop(kw_error *err)
     return KW_OK;
 }
 
-KW_PLUGIN = {
-    KW_PLUGIN_LINKED,
-    .name = "gate",
-    .version = "1.0",
-    .start = start,
-    .stop = stop,
-    .ns = "nn",
-    .tensor_type = "kw_tensor",
-    .tensor_type_version = KW_TENSOR_LAYOUT,
-};
+KW_PLUGIN = SERVE_PLUGIN("nn", "gate", "1.0", start, stop);

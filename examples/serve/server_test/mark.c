@@ -14,6 +14,7 @@
 #include <keyway/plugin_api.h>
 #include <keyway/tensor.h>
 
+#include "plugins/support/descriptor.h"
 #include "tensors.h"
 
 static kw_status softmax(const kw_kernel *self, kw_keyset keys, kw_tensor *x, int64_t dim,
@@ -36,12 +37,16 @@ static kw_status softmax(const kw_kernel *self, kw_keyset keys, kw_tensor *x, in
 }
 
 #ifdef MARK_CANARY
+#define MARK_NS NULL // a fallback is for operators of all namespaces
+
 static kw_status go_on(const kw_kernel *self, const kw_operator *op, kw_keyset keys,
                        kw_frame *frame)
 {
     (void)self;
     return kw_redispatch_boxed(op, kw_keyset_remove_backend(keys, KW_BACKEND_PrivateUse2), frame);
 }
+#else
+#define MARK_NS "nn"
 #endif
 
 static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transaction *tx,
@@ -65,14 +70,4 @@ static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transac
     return status;
 }
 
-KW_PLUGIN = {
-    KW_PLUGIN_LINKED,
-    .name = MARK_NAME,
-    .version = MARK_VERSION,
-    .start = start,
-#ifndef MARK_CANARY
-    .ns = "nn",
-#endif
-    .tensor_type = "kw_tensor",
-    .tensor_type_version = KW_TENSOR_LAYOUT,
-};
+KW_PLUGIN = SERVE_PLUGIN(MARK_NS, MARK_NAME, MARK_VERSION, start, NULL);

@@ -14,6 +14,8 @@
 #include <keyway/plugin_api.h>
 #include <keyway/tensor.h>
 
+#include "plugins/support/descriptor.h"
+
 static kw_status softmax(const kw_kernel *self, kw_keyset keys, kw_tensor *x, int64_t dim,
                          kw_tensor **out_0)
 {
@@ -53,12 +55,5 @@ static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transac
 #endif
 }
 
-KW_PLUGIN = {
-    KW_PLUGIN_LINKED,
-    .name = "mark", // to be loaded as that one, or in its place
-    .version = "1.0",
-    .start = start,
-    .ns = "nn",
-    .tensor_type = "kw_tensor",
-    .tensor_type_version = KW_TENSOR_LAYOUT,
-};
+// Has the name of mark, to be loaded as that one, or in its place.
+KW_PLUGIN = SERVE_PLUGIN("nn", "mark", "1.0", start, NULL);

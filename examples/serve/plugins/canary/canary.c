@@ -21,6 +21,7 @@
 
 #include "blocked.h"
 #include "layers.h"
+#include "plugins/support/descriptor.h"
 #include "tensors.h"
 
 static kw_keyset without_canary(kw_keyset keys)
@@ -119,7 +120,4 @@ static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transac
     return status;
 }
 
-KW_PLUGIN = {
-    KW_PLUGIN_LINKED, .name = "canary",           .version = "1.0",
-    .start = start,   .tensor_type = "kw_tensor", .tensor_type_version = KW_TENSOR_LAYOUT,
-};
+KW_PLUGIN = SERVE_PLUGIN(NULL, "canary", "1.0", start, NULL);

@@ -17,6 +17,7 @@
 
 #include "int8_math.h"
 #include "layers.h"
+#include "plugins/support/descriptor.h"
 #include "plugins/support/weight_cache.h"
 #include "quantize.h"
 #include "tensors.h"
@@ -205,13 +206,4 @@ static kw_status stop(kw_error *err)
     return KW_OK;
 }
 
-KW_PLUGIN = {
-    KW_PLUGIN_LINKED,
-    .name = "int8",
-    .version = "1.0",
-    .start = start,
-    .stop = stop,
-    .ns = "nn",
-    .tensor_type = "kw_tensor",
-    .tensor_type_version = KW_TENSOR_LAYOUT,
-};
+KW_PLUGIN = SERVE_PLUGIN("nn", "int8", "1.0", start, stop);

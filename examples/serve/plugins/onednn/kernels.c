@@ -17,6 +17,7 @@
 
 #include "layers.h"
 #include "operation.h"
+#include "staging.h"
 
 static void copy_sizes(int64_t *out_sizes, const kw_tensor *tensor)
 {
@@ -146,12 +147,5 @@ static kw_status softmax(const kw_kernel *self, kw_keyset keys, kw_tensor *x, in
 
 kw_status onednn_kernels_stage(kw_transaction *tx, kw_library *library)
 {
-    kw_status status = KW_OK;
-    if ((status = nn_conv2d_impl(tx, library, KW_KEY_CPU, conv2d)) == KW_OK &&
-        (status = nn_relu_impl(tx, library, KW_KEY_CPU, relu)) == KW_OK &&
-        (status = nn_max_pool2d_impl(tx, library, KW_KEY_CPU, max_pool2d)) == KW_OK &&
-        (status = nn_linear_impl(tx, library, KW_KEY_CPU, linear)) == KW_OK) {
-        status = nn_softmax_impl(tx, library, KW_KEY_CPU, softmax);
-    }
-    return status;
+    return SERVE_KERNELS_STAGE(tx, library, KW_KEY_CPU) ? KW_OK : kw_transaction_error(tx)->status;
 }

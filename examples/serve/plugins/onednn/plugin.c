@@ -12,6 +12,7 @@
 
 #include "kernels.h"
 #include "operation.h"
+#include "plugins/support/descriptor.h"
 #include "plugins/support/pin.h"
 
 static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transaction *tx,
@@ -40,13 +41,4 @@ static kw_status stop(kw_error *err)
     return KW_OK;
 }
 
-KW_PLUGIN = {
-    KW_PLUGIN_LINKED,
-    .name = "onednn",
-    .version = "1.0",
-    .start = start,
-    .stop = stop,
-    .ns = "nn",
-    .tensor_type = "kw_tensor",
-    .tensor_type_version = KW_TENSOR_LAYOUT,
-};
+KW_PLUGIN = SERVE_PLUGIN("nn", "onednn", "1.0", start, stop);

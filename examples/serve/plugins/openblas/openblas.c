@@ -17,6 +17,7 @@
 #include <keyway/plugin_api.h>
 
 #include "layers.h"
+#include "plugins/support/descriptor.h"
 #include "plugins/support/pin.h"
 #include "tensors.h"
 
@@ -117,12 +118,4 @@ static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transac
     return status;
 }
 
-KW_PLUGIN = {
-    KW_PLUGIN_LINKED,
-    .name = "openblas",
-    .version = "1.0",
-    .start = start,
-    .ns = "nn",
-    .tensor_type = "kw_tensor",
-    .tensor_type_version = KW_TENSOR_LAYOUT,
-};
+KW_PLUGIN = SERVE_PLUGIN("nn", "openblas", "1.0", start, NULL);

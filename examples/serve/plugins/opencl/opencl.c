@@ -16,7 +16,9 @@
 
 #include "device.h"
 #include "layers.h"
+#include "plugins/support/descriptor.h"
 #include "plugins/support/weight_cache.h"
+#include "staging.h"
 #include "tensors.h"
 
 static serve_cache weights; // guard: immutable, but for what is in it
@@ -291,17 +293,14 @@ static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transac
     if (status != KW_OK) {
         return status;
     }
-    if ((status = nn_conv2d_impl(tx, library, KW_KEY_CPU, conv2d_cpu)) != KW_OK ||
-        (status = nn_linear_impl(tx, library, KW_KEY_CPU, linear_cpu)) != KW_OK ||
-        (status = nn_conv2d_impl(tx, library, KW_KEY_PrivateUse1, conv2d)) != KW_OK ||
-        (status = nn_linear_impl(tx, library, KW_KEY_PrivateUse1, linear)) != KW_OK ||
-        (status = nn_relu_impl(tx, library, KW_KEY_PrivateUse1, relu)) != KW_OK ||
-        (status = nn_max_pool2d_impl(tx, library, KW_KEY_PrivateUse1, max_pool2d)) != KW_OK ||
-        (status = nn_softmax_impl(tx, library, KW_KEY_PrivateUse1, softmax)) != KW_OK) {
+    if (nn_conv2d_impl(tx, library, KW_KEY_CPU, conv2d_cpu) != KW_OK ||
+        nn_linear_impl(tx, library, KW_KEY_CPU, linear_cpu) != KW_OK ||
+        !SERVE_KERNELS_STAGE(tx, library, KW_KEY_PrivateUse1)) {
         *err = *kw_transaction_error(tx);
         serve_cache_fini(&weights);
+        return err->status;
     }
-    return status;
+    return KW_OK;
 }
 
 static kw_status stop(kw_error *err)
@@ -311,13 +310,4 @@ static kw_status stop(kw_error *err)
     return KW_OK;
 }
 
-KW_PLUGIN = {
-    KW_PLUGIN_LINKED,
-    .name = "opencl",
-    .version = "1.0",
-    .start = start,
-    .stop = stop,
-    .ns = "nn",
-    .tensor_type = "kw_tensor",
-    .tensor_type_version = KW_TENSOR_LAYOUT,
-};
+KW_PLUGIN = SERVE_PLUGIN("nn", "opencl", "1.0", start, stop);

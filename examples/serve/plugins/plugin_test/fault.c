@@ -17,6 +17,7 @@
 #include <keyway/plugin_api.h>
 
 #include "layers.h"
+#include "plugins/support/descriptor.h"
 #include "tensors.h"
 
 #ifdef FAULT_STALE // keeps the values of weights by address, which another tensor may get
@@ -158,13 +159,4 @@ static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transac
     return status;
 }
 
-KW_PLUGIN = {
-    KW_PLUGIN_LINKED,
-    .name = FAULT_NAME,
-    .version = "1.0",
-    .start = start,
-    .stop = stop,
-    .ns = "nn",
-    .tensor_type = "kw_tensor",
-    .tensor_type_version = KW_TENSOR_LAYOUT,
-};
+KW_PLUGIN = SERVE_PLUGIN("nn", FAULT_NAME, "1.0", start, stop);

@@ -15,7 +15,9 @@
 #include <keyway/plugin_api.h>
 
 #include "layers.h"
+#include "plugins/support/descriptor.h"
 #include "reference_math.h"
+#include "staging.h"
 #include "tensors.h"
 
 // NOLINTNEXTLINE(readability-function-size): the schema says how many parameters there are
@@ -95,23 +97,11 @@ static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transac
                        kw_error *err)
 {
     (void)api; // a linked plugin calls the functions by their names
-    kw_status status = KW_OK;
-    if ((status = nn_conv2d_impl(tx, library, KW_KEY_CPU, conv2d)) != KW_OK ||
-        (status = nn_relu_impl(tx, library, KW_KEY_CPU, relu)) != KW_OK ||
-        (status = nn_max_pool2d_impl(tx, library, KW_KEY_CPU, max_pool2d)) != KW_OK ||
-        (status = nn_linear_impl(tx, library, KW_KEY_CPU, linear)) != KW_OK ||
-        (status = nn_softmax_impl(tx, library, KW_KEY_CPU, softmax)) != KW_OK) {
+    if (!SERVE_KERNELS_STAGE(tx, library, KW_KEY_CPU)) {
         *err = *kw_transaction_error(tx);
+        return err->status;
     }
-    return status;
+    return KW_OK;
 }
 
-KW_PLUGIN = {
-    KW_PLUGIN_LINKED,
-    .name = "reference",
-    .version = "1.0",
-    .start = start,
-    .ns = "nn",
-    .tensor_type = "kw_tensor",
-    .tensor_type_version = KW_TENSOR_LAYOUT,
-};
+KW_PLUGIN = SERVE_PLUGIN("nn", "reference", "1.0", start, NULL);

@@ -25,6 +25,7 @@
 #include <keyway/plugin_api.h>
 
 #include "layers.h"
+#include "plugins/support/descriptor.h"
 #include "tensors.h"
 
 static kw_library *own;
@@ -129,12 +130,4 @@ static kw_status start(const kw_plugin_api *api, kw_library *library, kw_transac
     return status;
 }
 
-KW_PLUGIN = {
-    KW_PLUGIN_LINKED,
-    .name = FAULT_NAME,
-    .version = "1.0",
-    .start = start,
-    .ns = "nn",
-    .tensor_type = "kw_tensor",
-    .tensor_type_version = KW_TENSOR_LAYOUT,
-};
+KW_PLUGIN = SERVE_PLUGIN("nn", FAULT_NAME, "1.0", start, NULL);
