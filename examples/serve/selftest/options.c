@@ -1,18 +1,17 @@
 // Options: what the self-test's command line says.
 //
-// Layer:   example (C library only)
+// Layer:   example (uses option_number)
 // Threads: one
 // SPDX-License-Identifier: MIT
 
 #include "options.h"
 
-#include <errno.h>
 #include <fashion/dataset.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "clock.h"
+#include "option_number.h"
 
 static const char usage[] =
     "usage: serve --selftest [options]\n"
@@ -72,20 +71,9 @@ static const struct option names[] = {
     {NULL, 0, NULL, 0},
 };
 
-// Reads the number of the option that getopt_long() found.
 static bool read_number(int option, unsigned least, unsigned most, unsigned *out_number)
 {
-    char *end = NULL;
-    errno = 0;
-    const long number = strtol(optarg, &end, 10);
-    if (errno != 0 || end == optarg || *end != '\0' || number < (long)least ||
-        number > (long)most) {
-        (void)fprintf(stderr, "serve: --%s takes a whole number from %u to %u, not `%s`\n",
-                      names[option - OPTION_SECONDS].name, least, most, optarg);
-        return false;
-    }
-    *out_number = (unsigned)number;
-    return true;
+    return serve_option_number(&names[option - OPTION_SECONDS], least, most, out_number);
 }
 
 static bool read_seed(uint64_t *out_seed)
