@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <keyway/call.h>
@@ -25,30 +24,12 @@ bool test_check(test_host *host, bool is_true, const char *format, ...)
     if (is_true) {
         return true;
     }
-    char sentence[1024];
     va_list arguments;
     va_start(arguments, format);
-    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is started a line above
-    (void)vsnprintf(sentence, sizeof sentence, format, arguments);
+    test_failure_print(format, arguments);
     va_end(arguments);
-    (void)printf("FAILED: %s\n", sentence);
     host->failures++;
     return false;
-}
-
-void test_must(bool is_true, const char *format, ...)
-{
-    if (!is_true) {
-        char sentence[1024];
-        va_list arguments;
-        va_start(arguments, format);
-        // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is started a line above
-        (void)vsnprintf(sentence, sizeof sentence, format, arguments);
-        va_end(arguments);
-        (void)printf("FAILED: %s\n", sentence);
-        (void)fflush(stdout);
-        _Exit(2);
-    }
 }
 
 void test_host_start(test_host *host, const char *data_folder)

@@ -18,6 +18,7 @@
 #include <keyway/tensor_view.h>
 
 #include "network.h"
+#include "test_failure.h"
 
 typedef struct test_host {
     kw_dispatcher *dispatcher;
@@ -30,9 +31,6 @@ typedef struct test_host {
 
 /// Notes a failure, with a sentence, unless `is_true`. Returns `is_true`.
 bool test_check(test_host *host, bool is_true, const char *format, ...) KW_PRINTF(3, 4);
-
-/// Ends the program with a sentence unless `is_true`: for what a test cannot go on without.
-void test_must(bool is_true, const char *format, ...) KW_PRINTF(2, 3);
 
 /// Starts without a plugin, with the weights of the data folder.
 void test_host_start(test_host *host, const char *data_folder);
