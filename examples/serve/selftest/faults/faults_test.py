@@ -7,6 +7,7 @@ faults_test.py SELFTEST SERVER GOOD_PLUGINS FAULTY_PLUGINS DATA NAME runs one of
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -139,6 +140,8 @@ def answers():
             'change_of_other': 'the answer is not of loading',
         },
     }
+    if shutil.which('wrk') is None:  # so that nobody makes these
+        del words['wrong']['wrk_class'], words['failed']['wrk_status']
     report.check(memory=['resident memory', 'what Keyway holds', 'tensors'],
                  server='the server ended with status 3 when it was stopped',
                  **{kind: faults.values() for kind, faults in words.items()})
